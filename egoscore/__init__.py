@@ -1,0 +1,36 @@
+"""egoscore: find abnormal nodes in attributed networks.
+
+Heavy parts are imported when they are first used, so that `import egoscore` is instant.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from egoscore.detector import EgoScore
+    from egoscore.errors import EgoScoreError
+    from egoscore.graph.datasets import load_dataset
+    from egoscore.graph.generated import generate_network
+    from egoscore.graph.network import AttributedGraph
+
+_HOMES = {
+    "AttributedGraph": "egoscore.graph.network",
+    "EgoScore": "egoscore.detector",
+    "EgoScoreError": "egoscore.errors",
+    "generate_network": "egoscore.graph.generated",
+    "load_dataset": "egoscore.graph.datasets",
+}
+
+__all__ = ["AttributedGraph", "EgoScore", "EgoScoreError", "generate_network", "load_dataset"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'egoscore' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

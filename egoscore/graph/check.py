@@ -1,0 +1,214 @@
+"""What a network must be, each rule with its own sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from egoscore.errors import InputError
+
+NO_FEATURES = (
+    "The network has no node features and the model learns from them; give every node at least "
+    "one number, for instance its log degree and clustering coefficient."
+)
+_MAX_NODES = 2**31 - 1
+
+
+def to_numpy(value: Any) -> NDArray[Any]:
+    """An array from a torch tensor (wherever it lives), a frame, or anything numpy takes."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    if hasattr(value, "is_sparse") and value.is_sparse:
+        value = value.to_dense()
+    return np.asarray(value)
+
+
+def features(
+    table: Any, given_names: Sequence[str] | None = None
+) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+    """Features as (N, F) finite float32, with the names of the columns."""
+    names = tuple(str(name) for name in given_names or getattr(table, "columns", ()))
+    if hasattr(table, "toarray"):
+        table = table.toarray()
+    values = to_numpy(table)
+    if values.ndim != 2:
+        raise InputError(
+            f"Features must be a table of shape (nodes, features) (found shape {values.shape})."
+        )
+    if values.shape[0] == 0:
+        raise InputError("The network is empty: it has no nodes; give it at least one.")
+    if values.shape[1] == 0:
+        raise InputError(NO_FEATURES)
+    if values.shape[0] > _MAX_NODES:
+        raise InputError(f"At most {_MAX_NODES} nodes are supported (found {values.shape[0]}).")
+    names = names or tuple(f"x{column}" for column in range(values.shape[1]))
+    if len(names) != values.shape[1]:
+        raise InputError(
+            f"There must be one name for each of the {values.shape[1]} features "
+            f"(found {len(names)})."
+        )
+    if values.dtype.kind not in "fiub":
+        values = _numbers(values, names)
+    return _finite(values, names), names
+
+
+def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64]:
+    numbers = np.empty(values.shape, dtype=np.float64)
+    for column, name in enumerate(names):
+        if values.dtype.kind in "US":
+            raise _not_a_number(name, values[0, column])
+        for row, value in enumerate(values[:, column]):
+            try:
+                if isinstance(value, (str, bytes)):
+                    raise TypeError
+                numbers[row, column] = value
+            except (TypeError, ValueError):
+                raise _not_a_number(name, value) from None
+    return numbers
+
+
+def _not_a_number(name: str, value: Any) -> InputError:
+    return InputError(
+        f"Feature column '{name}' is not numeric (found {value!r}); turn it into numbers or "
+        "leave it out."
+    )
+
+
+def _finite(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        result = np.ascontiguousarray(values, dtype=np.float32)
+    finite = np.isfinite(result)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        count = int(np.count_nonzero(~finite))
+        raise InputError(
+            f"Features must be finite numbers within float32; {count} of them are not, the first "
+            f"in column '{names[column]}', row {row} (found {values[row, column]}); fill or drop "
+            "them first."
+        )
+    return result
+
+
+def edges(
+    pairs: ArrayLike, size: int, known_ids: NDArray[Any] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sources and targets, both (E,), every one a row number below `size`."""
+    array = to_numpy(pairs)
+    if array.size == 0:
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing
+    if array.ndim != 2 or array.shape[0] != 2:
+        hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
+        raise InputError(f"Edges must have shape (2, E) (found shape {array.shape}){hint}.")
+    if array.dtype.kind not in "iu":
+        array = _looked_up(array, known_ids)
+    outside = (array < 0) | (array >= size)
+    if outside.any():
+        end, position = np.argwhere(outside)[0]
+        raise InputError(
+            f"Edge {position} points to node {array[end, position]}, but the nodes are numbered "
+            f"0 to {size - 1}, one for each row of the features."
+        )
+    return array[0].astype(np.int64), array[1].astype(np.int64)
+
+
+def _looked_up(array: NDArray[Any], known_ids: NDArray[Any] | None) -> NDArray[np.int64]:
+    if known_ids is None or array.dtype.kind == "f":
+        raise InputError(
+            f"Edges must be whole numbers, the row numbers of the features (found {array.dtype}); "
+            "to name nodes otherwise, give their names as ids."
+        )
+    index = {name: row for row, name in enumerate(known_ids.tolist())}
+    try:
+        rows = [index[name] for name in array.ravel().tolist()]
+    except KeyError as missing:
+        raise InputError(
+            f"An edge points to node {missing.args[0]!r}, which is not among the ids; add it or "
+            "drop the edge."
+        ) from None
+    return np.array(rows, dtype=np.int64).reshape(2, -1)
+
+
+def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
+    """Node ids, one each, all different; row numbers when none are given."""
+    if names is None:
+        return np.arange(size)
+    array = to_numpy(names)
+    if array.ndim != 1 or len(array) != size:
+        raise InputError(
+            f"There must be one id for each of the {size} nodes (found shape {array.shape})."
+        )
+    seen: set[Any] = set()
+    for name in array.tolist():
+        if name in seen:
+            raise InputError(f"Node ids must be different; {name!r} occurs more than once.")
+        seen.add(name)
+    return array
+
+
+def labels(values: ArrayLike, size: int) -> NDArray[np.int8]:
+    """Labels as (N,) int8 of 0 and 1."""
+    array = to_numpy(values)
+    if array.shape not in ((size,), (size, 1)):
+        raise InputError(
+            f"There must be one label for each of the {size} nodes (found shape {array.shape})."
+        )
+    known = binary_or_none(array, size)
+    if known is None:
+        raise InputError("Labels must be 0 (normal) or 1 (outlier) and nothing else.")
+    return known
+
+
+def binary_or_none(values: Any, size: int) -> NDArray[np.int8] | None:
+    """The values as 0 and 1 if that is all they hold, for every node; else None."""
+    if values is None:
+        return None
+    array = to_numpy(values)
+    if array.size != size or array.dtype.kind not in "biuf":
+        return None
+    if not np.isin(array, (0, 1)).all():
+        return None
+    return array.reshape(size).astype(np.int8)
+
+
+def attribute_table(
+    records: Sequence[Mapping[str, Any]],
+    nodes: Sequence[Any],
+    columns: Sequence[str] | None,
+    label: str | None,
+) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Node attributes as a table (N, F), with the names of its columns if they have any."""
+    if not records:
+        return np.empty((0, 1)), ()
+    if columns is None and "x" in records[0] and np.ndim(records[0]["x"]) == 1:
+        return _vectors(records, nodes), ()
+    chosen = [name for name in records[0] if name != label] if columns is None else list(columns)
+    table = np.empty((len(records), len(chosen)), dtype=object)
+    for row, record in enumerate(records):
+        for column, name in enumerate(chosen):
+            if name not in record:
+                raise InputError(
+                    f"Node {nodes[row]!r} has no attribute '{name}'; every node needs the same "
+                    "attributes, so fill it in or name the ones to use."
+                )
+            table[row, column] = record[name]
+    for column, name in enumerate(chosen):
+        for value in table[:, column]:
+            if not isinstance(value, (int, float, np.number, np.bool_)):
+                raise _not_a_number(name, value)
+    return table, tuple(str(name) for name in chosen)
+
+
+def _vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDArray[Any]:
+    length = len(records[0]["x"])
+    for node, record in zip(nodes, records, strict=True):
+        found = np.shape(record.get("x"))
+        if found != (length,):
+            raise InputError(
+                f"Node {node!r} has an attribute 'x' of shape {found}, others of shape "
+                f"({length},); all must be equally long."
+            )
+    return np.stack([to_numpy(record["x"]) for record in records])

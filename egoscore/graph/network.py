@@ -1,0 +1,190 @@
+"""The network everything starts from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph import check
+from egoscore.graph.csr import Csr, build_csr, merge, transpose
+
+if TYPE_CHECKING:
+    import networkx
+    from scipy import sparse
+
+
+@dataclass(frozen=True)
+class AttributedGraph:
+    """A network whose nodes have numeric features.
+
+    Make one with `from_edges`, `from_pyg`, `from_networkx` or `from_scipy`. Nodes are numbered
+    0 … num_nodes - 1 inside; `ids` keeps the names the user knows them by.
+
+    Attributes:
+        adjacency: edges u → v; both directions are present when the network is undirected.
+        neighbours: edges in either direction, what ego-graphs follow.
+        features: (N, F) float32.
+        ids: (N,) the user's node ids.
+        directed: whether u → v differs from v → u.
+        labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
+        feature_names: F names.
+        node_info: further columns about the nodes that travel to the output.
+        dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
+    """
+
+    adjacency: Csr
+    neighbours: Csr
+    features: NDArray[np.float32]
+    ids: NDArray[Any]
+    directed: bool = False
+    labels: NDArray[np.int8] | None = None
+    feature_names: tuple[str, ...] = ()
+    node_info: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    dropped_self_loops: int = 0
+    dropped_duplicates: int = 0
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes, isolated ones included."""
+        return len(self.features)
+
+    @property
+    def num_features(self) -> int:
+        """Number of features of a node."""
+        return int(self.features.shape[1])
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        stored = len(self.adjacency.indices)
+        return stored if self.directed else stored // 2
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        known = "" if self.labels is None else f", {int(self.labels.sum())} known outliers"
+        return (
+            f"AttributedGraph({self.num_nodes} nodes, {self.num_edges} {kind} edges, "
+            f"{self.num_features} features{known})"
+        )
+
+    def fingerprint(self) -> str:
+        """A digest of structure and features: equal networks, equal digests."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(f"{self.num_nodes},{self.num_features},{self.directed}".encode())
+        for array in (self.adjacency.indptr, self.adjacency.indices, self.features):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: ArrayLike,
+        features: Any,
+        directed: bool = False,
+        ids: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        node_info: Mapping[str, NDArray[Any]] | None = None,
+    ) -> AttributedGraph:
+        """A network from `edges` (2, E) and `features` (N, F).
+
+        Edges hold row numbers of `features`. Edges that are not whole numbers are looked up in
+        `ids`. Self-loops and repeated edges are dropped and counted; for an undirected network
+        it does not matter whether an edge is listed in one direction or in both.
+        """
+        values, names = check.features(features, feature_names)
+        size = len(values)
+        known_ids = check.ids(ids, size)
+        sources, targets = check.edges(edges, size, known_ids if ids is not None else None)
+        keep = sources != targets
+        sources, targets = sources[keep], targets[keep]
+        adjacency = build_csr(sources, targets, size)
+        duplicates = len(sources) - len(adjacency.indices)
+        both_ways = merge(adjacency, transpose(adjacency))
+        return cls(
+            adjacency=adjacency if directed else both_ways,
+            neighbours=both_ways,
+            features=values,
+            ids=known_ids,
+            directed=directed,
+            labels=None if labels is None else check.labels(labels, size),
+            feature_names=names,
+            node_info=dict(node_info or {}),
+            dropped_self_loops=int(np.count_nonzero(~keep)),
+            dropped_duplicates=duplicates,
+        )
+
+    @classmethod
+    def from_pyg(cls, data: Any, directed: bool = False) -> AttributedGraph:
+        """A network from a PyG `Data` with `x` and `edge_index`.
+
+        `y` becomes the labels when it holds nothing but 0 and 1 for every node; other values
+        (classes, say) are not labels of outliers and are left aside. Many published files list
+        an undirected edge once, so `edge_index` does not tell whether a network is directed.
+        """
+        if getattr(data, "edge_index", None) is None:
+            raise InputError("The PyG Data has no edge_index; it needs one of shape (2, E).")
+        if getattr(data, "x", None) is None:
+            raise InputError(check.NO_FEATURES)
+        labels = check.binary_or_none(getattr(data, "y", None), len(data.x))
+        return cls.from_edges(
+            check.to_numpy(data.edge_index), check.to_numpy(data.x), directed, labels=labels
+        )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: networkx.Graph[Any],
+        features: list[str] | None = None,
+        label: str | None = "y",
+    ) -> AttributedGraph:
+        """A network from a networkx graph; its own type says whether it is directed.
+
+        `features` names the node attributes to use, in order. Without it: the attribute `x` if
+        nodes have one (a vector), otherwise every attribute except `label`.
+        """
+        nodes = list(graph.nodes)
+        records = [graph.nodes[node] for node in nodes]
+        table, names = check.attribute_table(records, nodes, features, label)
+        index = {node: row for row, node in enumerate(nodes)}
+        pairs = [(index[edge[0]], index[edge[1]]) for edge in graph.edges]
+        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        ids = np.empty(len(nodes), dtype=object)
+        ids[:] = nodes
+        column = [record.get(label) for record in records] if label else [None]
+        labels = None if any(value is None for value in column) else np.array(column)
+        known = check.binary_or_none(labels, len(nodes))
+        return cls.from_edges(edges, table, graph.is_directed(), ids, known, names)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacency: sparse.sparray | sparse.spmatrix,
+        features: Any,
+        directed: bool = False,
+        ids: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+    ) -> AttributedGraph:
+        """A network from a square scipy matrix; every non-zero entry (u, v) is an edge u → v."""
+        rows, columns = adjacency.shape
+        if rows != columns:
+            raise InputError(
+                f"The adjacency matrix must be square (found {rows} rows and {columns} columns)."
+            )
+        values, _ = check.features(features)
+        if rows != len(values):
+            raise InputError(
+                f"The adjacency matrix has {rows} rows but the features have {len(values)}; "
+                "both need one row per node, in the same order."
+            )
+        entries = adjacency.tocoo()
+        present = entries.data != 0
+        edges = np.stack([entries.row[present], entries.col[present]])
+        return cls.from_edges(edges, features, directed, ids, labels)
+

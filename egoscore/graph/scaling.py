@@ -1,0 +1,58 @@
+"""Feature scaling: fitted once on the training network, then part of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.network import AttributedGraph
+
+_ROWS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True)
+class FeatureScaling:
+    """Zero mean and unit standard deviation for every feature; a constant feature becomes 0.
+
+    Attributes: `mean` and `factor`, both (F,) float64; `factor` is one over the standard
+    deviation, or 0 for a feature that was constant when the scaling was fitted.
+    """
+
+    mean: NDArray[np.float64]
+    factor: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, features: NDArray[np.float32]) -> FeatureScaling:
+        """Measure the columns of `features` (N, F)."""
+        # In float64: a large mean would otherwise swallow a small spread.
+        mean = features.mean(axis=0, dtype=np.float64)
+        deviation = _deviation(features, mean)
+        # Constant is what does not vary, not what has a tiny deviation after rounding.
+        varies = features.max(axis=0) > features.min(axis=0)
+        factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
+        return cls(mean, factor)
+
+    def apply(self, graph: AttributedGraph) -> AttributedGraph:
+        """The same network with scaled features."""
+        if graph.num_features != len(self.mean):
+            raise InputError(
+                f"The network has {graph.num_features} features but the detector was fitted on "
+                f"{len(self.mean)}; give it the same columns in the same order."
+            )
+        scaled = np.empty_like(graph.features)
+        for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            scaled[rows] = (graph.features[rows] - self.mean) * self.factor
+        return replace(graph, features=scaled)
+
+
+def _deviation(
+    features: NDArray[np.float32], mean: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    total = np.zeros_like(mean)
+    for start in range(0, len(features), _ROWS_AT_ONCE):
+        total += np.square(features[start : start + _ROWS_AT_ONCE] - mean).sum(axis=0)
+    return np.sqrt(total / len(features))
