@@ -1,0 +1,38 @@
+"""Where computations run: the one place that knows about devices and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from egoscore.errors import DeviceError
+
+
+def choose_device(gpu: int) -> torch.device:
+    """The CPU for -1, otherwise the CUDA device of that number, or a clear refusal."""
+    if gpu < 0:
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise DeviceError(
+            f"gpu={gpu} was asked for, but PyTorch finds no CUDA device here; use gpu=-1 to run "
+            "on the CPU, or install a CUDA build of PyTorch and its driver."
+        )
+    if gpu >= torch.cuda.device_count():
+        raise DeviceError(
+            f"gpu={gpu} was asked for, but there are only {torch.cuda.device_count()} CUDA "
+            "devices, numbered from 0."
+        )
+    return torch.device("cuda", gpu)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread inside a process: these tensors are small, and sums keep their order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

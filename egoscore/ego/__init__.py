@@ -1,0 +1,9 @@
+"""Ego-graphs: every node with its neighbourhood.
+
+In: an `AttributedGraph`. Out: `EgoBatch`es of ego-graphs of (nearly) equal size, cut when asked for.
+Not here: noise, networks, anything that looks at what the features mean.
+"""
+
+from egoscore.ego.batch import EgoBatch, EgoGraphs
+
+__all__ = ["EgoBatch", "EgoGraphs"]

@@ -1,0 +1,67 @@
+"""Fit a model to a network, continuing an earlier attempt where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+
+from egoscore.diffuse import SDES
+from egoscore.ego import EgoGraphs
+from egoscore.engine.model import FittedModel
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.learn import ScoreModel, TrainingConfig, TrainingState, train
+from egoscore.settings import Settings
+
+
+class TrainingStore(Protocol):
+    """Where the state of training is kept, so that nothing is lost when a machine dies."""
+
+    def resume(self, state: TrainingState) -> None:
+        """Bring `state` to what was kept last, if anything was."""
+
+    def keep(self, state: TrainingState, finished: bool) -> None:
+        """Keep `state`, now or when enough has happened since the last time."""
+
+
+def fit_model(
+    graph: AttributedGraph,
+    settings: Settings,
+    seed: int,
+    device: torch.device,
+    store: TrainingStore | None = None,
+    after_epoch: Callable[[TrainingState], None] = lambda state: None,
+) -> FittedModel:
+    """Scale the features, cut the ego-graphs, train the networks."""
+    scaling = FeatureScaling.fit(graph.features)
+    egos = EgoGraphs(
+        scaling.apply(graph), settings.num_hops, settings.max_nodes, seed, device
+    )
+    networks = ScoreModel(graph.num_features, settings.hidden_size, graph.directed, seed)
+    state = TrainingState(networks.to(device), settings.lr, settings.weight_decay)
+    if store is not None:
+        store.resume(state)
+    config = TrainingConfig(
+        epochs=settings.epochs,
+        lr=settings.lr,
+        weight_decay=settings.weight_decay,
+        batch_size=settings.batch_size,
+    )
+
+    def finish_epoch(state: TrainingState) -> None:
+        if store is not None:
+            store.keep(state, finished=state.epoch == config.epochs)
+        after_epoch(state)
+
+    train(state, egos, SDES[settings.sde], config, seed, finish_epoch)
+    return FittedModel(
+        settings=settings,
+        seed=seed,
+        networks=networks,
+        average=state.average,
+        scaling=scaling,
+        directed=graph.directed,
+        max_nodes=egos.max_nodes,
+        history=state.history,
+    )

@@ -1,0 +1,128 @@
+"""Measure many nodes: shard by shard, in one process or several, keeping what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from egoscore.device import one_thread
+from egoscore.ego import EgoGraphs
+from egoscore.engine.model import FittedModel
+from egoscore.graph import AttributedGraph
+from egoscore.learn import ScoreModel
+from egoscore.score import ComponentTable, ReconstructionConfig, measure
+
+_SMALLEST_SHARD, _LARGEST_SHARD = 1024, 65_536
+
+
+class ShardStore(Protocol):
+    """Where finished shards are kept."""
+
+    def load_shard(self, number: int) -> ComponentTable | None:
+        """A shard that was finished earlier, if it was."""
+
+    def save_shard(self, number: int, table: ComponentTable) -> None:
+        """Keep a finished shard."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a process needs to measure any shard."""
+
+    egos: EgoGraphs
+    networks: ScoreModel
+    model: FittedModel
+
+    @classmethod
+    def prepare(cls, model: FittedModel, graph: AttributedGraph, device: torch.device) -> _Job:
+        networks = model.scoring_networks().to(device)
+        return cls(model.ego_graphs(graph, device), networks, model)
+
+    def run(
+        self, nodes: NDArray[np.int64], advance: Callable[[int], None] = lambda count: None
+    ) -> ComponentTable:
+        settings = self.model.settings
+        config = ReconstructionConfig(
+            settings.num_levels, settings.num_samples, settings.steps, settings.solver
+        )
+        return measure(
+            self.egos, self.networks, self.model.sde, config, self.model.seed, nodes, advance
+        )
+
+
+def measure_nodes(
+    model: FittedModel,
+    graph: AttributedGraph,
+    device: torch.device,
+    num_workers: int = 1,
+    store: ShardStore | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> ComponentTable:
+    """The component table of all nodes of `graph`; shards kept in `store` are not done again."""
+    tables: dict[int, ComponentTable] = {}
+    todo: dict[int, NDArray[np.int64]] = {}
+    for number, nodes in enumerate(shards(graph.num_nodes)):
+        kept = store.load_shard(number) if store is not None else None
+        if kept is None:
+            todo[number] = nodes
+        else:
+            tables[number] = kept
+            advance(len(nodes))
+    for number, table in _measured(model, graph, device, min(num_workers, len(todo)), todo, advance):
+        tables[number] = table
+        if store is not None:
+            store.save_shard(number, table)
+    return ComponentTable.join([tables[number] for number in sorted(tables)])
+
+
+def shards(num_nodes: int) -> list[NDArray[np.int64]]:
+    """Node numbers in runs: small enough to lose one, large enough to fill batches."""
+    size = min(max(num_nodes // 64, _SMALLEST_SHARD), _LARGEST_SHARD)
+    return [np.arange(s, min(s + size, num_nodes)) for s in range(0, num_nodes, size)]
+
+
+def _measured(
+    model: FittedModel,
+    graph: AttributedGraph,
+    device: torch.device,
+    num_workers: int,
+    todo: dict[int, NDArray[np.int64]],
+    advance: Callable[[int], None],
+) -> Iterator[tuple[int, ComponentTable]]:
+    if num_workers <= 1:
+        if todo:
+            job = _Job.prepare(model, graph, device)
+            for number, nodes in todo.items():
+                yield number, job.run(nodes, advance)
+        return
+    # spawn: a forked process could inherit a lock some thread of torch was holding
+    with ProcessPoolExecutor(
+        num_workers, get_context("spawn"), _start_worker, (model, graph, device)
+    ) as pool:
+        pending = {pool.submit(_run_in_worker, nodes): number for number, nodes in todo.items()}
+        for future in as_completed(pending):
+            number = pending[future]
+            yield number, future.result()
+            advance(len(todo[number]))
+
+
+_worker_job: _Job | None = None
+
+
+def _start_worker(model: FittedModel, graph: AttributedGraph, device: torch.device) -> None:
+    global _worker_job
+    torch.set_num_threads(1)
+    _worker_job = _Job.prepare(model, graph, device)
+
+
+def _run_in_worker(nodes: NDArray[np.int64]) -> ComponentTable:
+    assert _worker_job is not None
+    with one_thread():
+        return _worker_job.run(nodes)

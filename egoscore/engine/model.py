@@ -1,0 +1,130 @@
+"""What fitting leaves behind, and how it becomes inert bytes and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from egoscore.diffuse import SDES, Sde
+from egoscore.ego import EgoGraphs
+from egoscore.errors import InputError, RunError
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.learn import ScoreModel
+from egoscore.settings import Settings
+
+FORMAT = "egoscore-model"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """Networks, feature scaling, and what is needed to cut ego-graphs as in training.
+
+    Attributes: `average` the running average of the weights by name; `max_nodes` the size limit
+    in force; `history` the losses (features, adjacency) of every epoch.
+    """
+
+    settings: Settings
+    seed: int
+    networks: ScoreModel
+    average: Mapping[str, Tensor]
+    scaling: FeatureScaling
+    directed: bool
+    max_nodes: int
+    history: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def sde(self) -> Sde:
+        """The diffusion the networks were trained for."""
+        return SDES[self.settings.sde]
+
+    def scoring_networks(self) -> ScoreModel:
+        """The networks to score with: as trained, or their running average."""
+        if not self.settings.use_ema:
+            return self.networks
+        averaged = _empty_networks(self)
+        averaged.load_state_dict(dict(self.average))
+        return averaged
+
+    def ego_graphs(self, graph: AttributedGraph, device: torch.device) -> EgoGraphs:
+        """The ego-graphs of a network, scaled and cut as in training."""
+        if graph.directed != self.directed:
+            kinds = {True: "directed", False: "undirected"}
+            raise InputError(
+                f"The detector was fitted on a network that is {kinds[self.directed]}, this one "
+                f"is {kinds[graph.directed]}; give both the same way."
+            )
+        scaled = self.scaling.apply(graph)
+        return EgoGraphs(scaled, self.settings.num_hops, self.max_nodes, self.seed, device)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Weights, averages and scaling by name."""
+        named = {f"model.{name}": value for name, value in self.networks.state_dict().items()}
+        named |= {f"average.{name}": value for name, value in self.average.items()}
+        named["scaling.mean"] = torch.from_numpy(self.scaling.mean)
+        named["scaling.factor"] = torch.from_numpy(self.scaling.factor)
+        named["history"] = torch.tensor(self.history, dtype=torch.float64).view(-1, 2)
+        return {name: value.detach().cpu().contiguous() for name, value in named.items()}
+
+    def metadata(self) -> dict[str, Any]:
+        """What the tensors are."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "settings": asdict(self.settings),
+            "seed": self.seed,
+            "directed": self.directed,
+            "max_nodes": self.max_nodes,
+            "num_features": len(self.scaling.mean),
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> FittedModel:
+        """The model that `tensors` and `metadata` describe."""
+        settings = Settings(**metadata["settings"])
+        networks = ScoreModel(
+            metadata["num_features"], settings.hidden_size, metadata["directed"]
+        )
+        networks.load_state_dict(_under("model.", tensors))
+        mean, factor = tensors["scaling.mean"].numpy(), tensors["scaling.factor"].numpy()
+        return cls(
+            settings=settings,
+            seed=metadata["seed"],
+            networks=networks,
+            average=_under("average.", tensors),
+            scaling=FeatureScaling(mean, factor),
+            directed=metadata["directed"],
+            max_nodes=metadata["max_nodes"],
+            history=[(row[0], row[1]) for row in tensors["history"].tolist()],
+        )
+
+
+def parse_metadata(text: Mapping[str, str] | None, where: str) -> dict[str, Any]:
+    """The metadata of a model file, or a clear refusal."""
+    try:
+        metadata: dict[str, Any] = json.loads((text or {})["egoscore"])
+    except (KeyError, ValueError):
+        raise RunError(f"{where} is a safetensors file, but not a model of egoscore.") from None
+    if metadata.get("format") != FORMAT or metadata.get("format_version") != FORMAT_VERSION:
+        raise RunError(
+            f"{where} has model format {metadata.get('format_version')}; this version of egoscore "
+            f"reads format {FORMAT_VERSION}: update egoscore or fit the model again."
+        )
+    return metadata
+
+
+def _empty_networks(model: FittedModel) -> ScoreModel:
+    networks = ScoreModel(
+        len(model.scaling.mean), model.settings.hidden_size, model.directed, model.seed
+    )
+    return networks.to(next(model.networks.parameters()).device)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    start = len(prefix)
+    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}

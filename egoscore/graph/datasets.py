@@ -1,0 +1,249 @@
+"""Networks by name: what there is, where it is looked for, and loading it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.errors import DatasetError
+from egoscore.graph.network import AttributedGraph
+
+if TYPE_CHECKING:
+    import torch
+
+_BASE_URL = "https://github.com/pygod-team/data/raw/main/"
+_DGRAPH_HOME = "https://dgraph.xinye.com"
+_TIMEOUT_SECONDS = 5
+_KINDS = np.array(["normal", "contextual", "structural", "both"])
+_GENERATED = {
+    "builtin": "small example network with planted outliers",
+    "weibo-like": "generated network shaped like weibo",
+    "dgraph-like": "generated network shaped like dgraph",
+}
+_FILES = {
+    "disney": "films bought together, outliers named by students",
+    "books": "books bought together, outliers tagged by readers",
+    "reddit": "users and subreddits, outliers are banned users",
+    "enron": "e-mail addresses, outliers sent spam",
+    "weibo": "users and hashtags, outliers are suspicious users",
+    "inj_cora": "citations, outliers injected",
+    "inj_amazon": "computers bought together, outliers injected",
+    "inj_flickr": "images that share metadata, outliers injected",
+    "gen_time": "random network of 1,000 nodes, many outliers",
+    "gen_100": "random network of 100 nodes",
+    "gen_500": "random network of 500 nodes",
+    "gen_1000": "random network of 1,000 nodes",
+    "gen_5000": "random network of 5,000 nodes",
+    "gen_10000": "random network of 10,000 nodes",
+    "dgraph": "users of a lender, outliers are fraudsters",
+}
+_DIRECTED = ("weibo", "weibo-like")
+_SHA256 = {
+    "books": "c9de331ddf4c893e205fad552a9d1074c0fe4730edd7b47952f0c05ac360612c",
+    "disney": "761d111a6ec9d545445241fab8a6056333d9f1c65a61a6b72604ce486fffe949",
+    "enron": "ac9f74f9a0ff09b2ec3534099d124479fc590fce7f3f9fa86a38fbd436f7c7bf",
+    "reddit": "276432d36219349b7ad98e974649f73c94e124e11f5282f53b1ec41086c1e18a",
+}
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """A data set that can be asked for.
+
+    Attributes:
+        name: what `load_dataset` calls it.
+        about: what it is, in a few words.
+        directed: whether its edges have a direction.
+        where: the path it would be read from now, else its home on the web, or "generated".
+        available: whether it can be had without the web.
+    """
+
+    name: str
+    about: str
+    directed: bool
+    where: str
+    available: bool
+
+
+def list_datasets(data_dir: str | Path | None = None) -> list[DatasetEntry]:
+    """Every data set there is, and where each would come from now."""
+    folders = _folders(data_dir)
+    generated = [
+        DatasetEntry(name, about, name in _DIRECTED, "generated", True)
+        for name, about in _GENERATED.items()
+    ]
+    return generated + [_entry(name, about, folders) for name, about in _FILES.items()]
+
+
+def _entry(name: str, about: str, folders: list[Path]) -> DatasetEntry:
+    path = _find(name, folders)
+    where = _home(name) if path is None else str(path)
+    return DatasetEntry(name, about, name in _DIRECTED, where, path is not None)
+
+
+def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGraph:
+    """The network called `name`; see `list_datasets`.
+
+    A file is looked for in `data_dir`, then in the folder that the environment variable
+    EGOSCORE_DATA names (in both also in `bond/`), then in the user's cache, and is downloaded
+    into the cache if it is nowhere. Only downloads are compared with known checksums: a file
+    the user put there himself may be of another release.
+    """
+    folders = _folders(data_dir)
+    if name in _GENERATED:
+        return _generate(name)
+    if name not in _FILES:
+        raise _unknown(name)
+    path = _find(name, folders) or _download(name, folders)
+    if name == "dgraph":
+        from egoscore.graph.npz_file import read_dgraph
+
+        return read_dgraph(path)
+    return _read_bond(name, path)
+
+
+def _generate(name: str) -> AttributedGraph:
+    from egoscore.graph import generated
+
+    makers = {
+        "builtin": generated.builtin_network,
+        "weibo-like": generated.weibo_like,
+        "dgraph-like": generated.dgraph_like,
+    }
+    return makers[name]()
+
+
+def _unknown(name: str) -> DatasetError:
+    names = [*_GENERATED, *_FILES]
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    return DatasetError(f"There is no data set '{name}'{hint}; there are {', '.join(names)}.")
+
+
+def _read_bond(name: str, path: Path) -> AttributedGraph:
+    from egoscore.graph.npz_file import reading
+    from egoscore.graph.pyg_file import read_pyg
+
+    with reading(path):
+        contents = read_pyg(path)
+        labels, node_info = _labels(name, contents.y, path)
+        return AttributedGraph.from_edges(
+            contents.edge_index.numpy(),
+            contents.x.numpy(),
+            directed=name in _DIRECTED,
+            labels=labels,
+            node_info=node_info,
+        )
+
+
+def _labels(
+    name: str, values: torch.Tensor | None, path: Path
+) -> tuple[NDArray[np.bool_] | None, dict[str, NDArray[Any]]]:
+    """Who is an outlier, and for planted ones of which kind: bit 0 contextual, bit 1 structural."""
+    if values is None:
+        return None, {}
+    y = values.numpy()
+    planted = name.startswith(("inj_", "gen_"))
+    most = 3 if planted else 1
+    if not np.isin(y, range(most + 1)).all():
+        raise DatasetError(f"In the file {path}, 'y' must be whole numbers from 0 to {most}.")
+    return y != 0, {"kind": _KINDS[y.astype(np.int64)]} if planted else {}
+
+
+def _folders(data_dir: str | Path | None) -> list[Path]:
+    """Where files are looked for, in order."""
+    folders = []
+    if data_dir is not None:
+        root = Path(data_dir).expanduser()
+        if not root.is_dir():
+            raise DatasetError(f"The data folder {root} does not exist or is not a folder.")
+        folders += [root, root / "bond"]
+    if os.environ.get("EGOSCORE_DATA"):
+        root = Path(os.environ["EGOSCORE_DATA"]).expanduser()
+        folders += [root, root / "bond"]
+    return [*folders, _cache_dir()]
+
+
+def _cache_dir() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("egoscore"))
+
+
+def _file_names(name: str) -> tuple[str, ...]:
+    return ("dgraphfin.npz",) if name == "dgraph" else (f"{name}.pt.zip", f"{name}.pt")
+
+
+def _home(name: str) -> str:
+    return _DGRAPH_HOME if name == "dgraph" else f"{_BASE_URL}{name}.pt.zip"
+
+
+def _find(name: str, folders: list[Path]) -> Path | None:
+    candidates = (folder / file for folder in folders for file in _file_names(name))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _download(name: str, folders: list[Path]) -> Path:
+    """Fetch the file into the cache; what is not whole and right never stays there."""
+    if name == "dgraph":
+        raise _missing(name, folders, "its home asks visitors to register")
+    import pooch
+
+    checksum = f"sha256:{_SHA256[name]}" if name in _SHA256 else None
+    web = pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)
+    try:
+        with _quiet_pooch():
+            file = pooch.retrieve(
+                _home(name), checksum, f"{name}.pt.zip", _cache_dir(), downloader=web
+            )
+    except OSError as error:
+        raise _missing(name, folders, _reason(error)) from error
+    except ValueError as error:
+        raise _missing(name, folders, "what came is not the published file") from error
+    if not zipfile.is_zipfile(file):
+        # Where no checksum is known: the login page of a hotel, say.
+        Path(file).unlink()
+        raise _missing(name, folders, "what came is not a zip file")
+    return Path(file)
+
+
+@contextmanager
+def _quiet_pooch() -> Iterator[None]:
+    import pooch
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("CRITICAL")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _reason(error: OSError) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code}"
+    if "Timeout" in type(error).__name__:
+        return f"no answer within {_TIMEOUT_SECONDS} seconds"
+    if isinstance(error, PermissionError):
+        return "the cache cannot be written to"
+    return error.strerror or "the connection failed"
+
+
+def _missing(name: str, folders: list[Path], reason: str) -> DatasetError:
+    return DatasetError(
+        f"The data set '{name}' needs the file {' or '.join(_file_names(name))}, which is not in "
+        f"{', '.join(str(folder) for folder in folders)} and cannot be downloaded from "
+        f"{_home(name)} ({reason}); put the file into one of these folders, or pass its folder as "
+        "data_dir (--data-dir), or set EGOSCORE_DATA to it."
+    )

@@ -1,0 +1,80 @@
+"""Everything that changes while training, and how it is put away and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from egoscore.learn.model import ScoreModel
+
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+class TrainingState:
+    """Networks, their running averages, two independent optimisers, and how far they are."""
+
+    def __init__(self, model: ScoreModel, lr: float, weight_decay: float) -> None:
+        self.model = model
+        self.average = {name: value.detach().clone() for name, value in model.named_parameters()}
+        self.networks: tuple[nn.Module, nn.Module] = (
+            model.feature_network,
+            model.adjacency_network,
+        )
+        self.optimisers = [
+            torch.optim.Adam(network.parameters(), lr=lr, weight_decay=weight_decay, fused=True)
+            for network in self.networks
+        ]
+        self.epoch = 0
+        self.num_updates = 0
+        self.history: list[tuple[float, float]] = []
+
+    def zero_gradients(self) -> None:
+        """Forget the gradients of the last step."""
+        for optimiser in self.optimisers:
+            optimiser.zero_grad(set_to_none=True)
+
+    def step(self, ema_decay: float) -> None:
+        """One step of both optimisers; the running average follows, faster at the beginning."""
+        for optimiser in self.optimisers:
+            optimiser.step()
+        self.num_updates += 1
+        decay = min(ema_decay, (1 + self.num_updates) / (10 + self.num_updates))
+        with torch.no_grad():
+            for name, value in self.model.named_parameters():
+                self.average[name].lerp_(value, 1.0 - decay)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of it except epoch and history, by name."""
+        named = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        named |= {f"average.{name}": value for name, value in self.average.items()}
+        for index, optimiser in enumerate(self.optimisers):
+            for number, moments in optimiser.state_dict()["state"].items():
+                for key in _MOMENTS:
+                    named[f"optimiser{index}.{number}.{key}"] = moments[key]
+        named["num_updates"] = torch.tensor(self.num_updates)
+        return {name: value.detach().contiguous() for name, value in named.items()}
+
+    def restore(
+        self, tensors: Mapping[str, Tensor], epoch: int, history: list[tuple[float, float]]
+    ) -> None:
+        """Take up what `tensors` put away."""
+        self.model.load_state_dict(_under("model.", tensors))
+        for name, value in _under("average.", tensors).items():
+            self.average[name].copy_(value)
+        for index, optimiser in enumerate(self.optimisers):
+            saved: dict[int, dict[str, Tensor]] = {}
+            for name, value in _under(f"optimiser{index}.", tensors).items():
+                number, key = name.split(".")
+                saved.setdefault(int(number), {})[key] = value
+            groups = optimiser.state_dict()["param_groups"]
+            optimiser.load_state_dict({"state": saved, "param_groups": groups})
+        self.num_updates = int(tensors["num_updates"])
+        self.epoch = epoch
+        self.history = list(history)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    start = len(prefix)
+    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}

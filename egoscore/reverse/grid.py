@@ -1,0 +1,27 @@
+"""When: noise levels, numbers of steps, times of a step."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from egoscore.diffuse.sde import END_TIME
+
+LAST_TIME = 1e-4
+
+
+def levels(count: int) -> list[float]:
+    """Noise levels tau_i = i·T/(K+1), i = 1 … K: evenly inside (0, T)."""
+    return [i * END_TIME / (count + 1) for i in range(1, count + 1)]
+
+
+def num_steps(tau: float, steps: int) -> int:
+    """floor(steps·tau/T), at least 1: how many steps lead from tau back to the start."""
+    # 100·0.57 is 56.99999999999999 in floating point, and its floor should be 57
+    return max(1, math.floor(steps * tau / END_TIME + 1e-9))
+
+
+def time_left(tau: Tensor, steps: Tensor, remaining: int) -> Tensor:
+    """The time at which `remaining` of `steps` equal steps from tau to 1e-4 are left, (B,)."""
+    return LAST_TIME + (tau - LAST_TIME) * (remaining / steps)

@@ -1,0 +1,117 @@
+"""The settings of a detector: names, rules, presets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
+from typing import Any
+
+from egoscore.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that determines model and score, except data and seed. Defaults: the paper's.
+
+    The paper draws lr, alpha and hidden size anew for every trial. Where a single value is needed
+    it is the middle of the grid (alpha), or the value with which the training loss falls
+    furthest on the built-in network (lr 0.01), which needs no labels.
+    """
+
+    dissimilarity: str = "rec"
+    alpha: float = 0.5
+    weighting: str = "sqrt_snr"
+    num_levels: int = 4
+    num_samples: int = 3
+    num_hops: int = 1
+    max_nodes: int | None = None
+    sde: str = "vp"
+    solver: str = "em"
+    steps: int = 100
+    hidden_size: int = 16
+    epochs: int = 300
+    lr: float = 0.01
+    weight_decay: float = 0.01
+    batch_size: int = 4096
+    use_ema: bool = False
+
+
+PRESETS = {"default": Settings(), "paper": Settings()}
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _whole(low: int, high: int | None = None) -> Rule:
+    limit = f"an int of at least {low}" if high is None else f"an int from {low} to {high}"
+    return lambda v: _is_int(v) and v >= low and (high is None or v <= high), limit
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _one_of(*names: str) -> Rule:
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return lambda v: isinstance(v, str) and v in names, f"one of {quoted}"
+
+
+def _optional(rule: Rule) -> Rule:
+    return lambda v: v is None or rule[0](v), f"None or {rule[1]}"
+
+
+_FLAG: Rule = (lambda v: isinstance(v, bool), "True or False")
+
+RULES: dict[str, Rule] = {
+    "dissimilarity": _one_of("rec", "energy"),
+    "alpha": (lambda v: _is_number(v) and 0 <= v <= 1, "a float in [0, 1]"),
+    "weighting": _one_of("sqrt_snr", "snr", "none"),
+    "num_levels": _whole(1, 999),
+    "num_samples": _whole(1, 999),
+    "num_hops": _whole(1, 99),
+    "max_nodes": _optional(_whole(1, 2**15)),
+    "sde": _one_of("vp", "ve", "subvp"),
+    "solver": _one_of("em", "reverse", "em+langevin", "reverse+langevin", "s4"),
+    "steps": _whole(1, 2**23),
+    "hidden_size": (lambda v: _is_int(v) and v > 0 and v % 4 == 0, "a positive multiple of 4"),
+    "epochs": _whole(0, 2**23),
+    "lr": (lambda v: _is_number(v) and 0 < v <= 10, "a float in (0, 10]"),
+    "weight_decay": (lambda v: _is_number(v) and 0 <= v <= 10, "a float in [0, 10]"),
+    "batch_size": (lambda v: _is_int(v) and v >= 0, "an int of at least 0, 0 for all nodes"),
+    "use_ema": _FLAG,
+    "preset": _one_of(*PRESETS),
+    "seed": _whole(0, 2**64 - 1),
+    "contamination": (lambda v: _is_number(v) and 0 < v <= 0.5, "a float in (0, 0.5]"),
+    "directed": _FLAG,
+    "gpu": (lambda v: _is_int(v) and v >= -1, "an int, the number of the GPU or -1 for the CPU"),
+    "num_workers": _whole(1, 4096),
+    "verbose": (lambda v: _is_int(v) and v >= 0, "an int of at least 0"),
+}
+
+
+def check(name: str, value: Any) -> None:
+    """Refuse a value that breaks the rule of its parameter."""
+    holds, rule = RULES[name]
+    if not holds(value):
+        raise ParameterError(
+            f"The '{name}' parameter of EgoScore must be {rule}. Got {value!r} instead."
+        )
+
+
+def resolve(preset: str, given: dict[str, Any]) -> Settings:
+    """The preset's settings, replaced by those given that are not None; all checked."""
+    check("preset", preset)
+    chosen = asdict(PRESETS[preset])
+    chosen |= {name: value for name, value in given.items() if value is not None}
+    for name, value in chosen.items():
+        check(name, value)
+    plain = {name: value.item() if hasattr(value, "item") else value
+             for name, value in chosen.items()}
+    return Settings(**plain)
+
+
+SETTING_NAMES = tuple(field.name for field in fields(Settings))

@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+import hashlib
+import http.server
+import io
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from egoscore.errors import DatasetError
+from egoscore.graph import datasets
+from egoscore.graph.datasets import list_datasets, load_dataset
+
+BOND = [
+    *("disney", "books", "reddit", "enron", "weibo", "inj_cora", "inj_amazon", "inj_flickr"),
+    *("gen_time", "gen_100", "gen_500", "gen_1000", "gen_5000", "gen_10000"),
+]
+GENERATED = ["builtin", "weibo-like", "dgraph-like"]
+
+
+def real_data() -> Path | None:
+    """Where the real files are, if they are anywhere: they are not part of the project."""
+    given = os.environ.get("EGOSCORE_DATA")
+    folder = Path(given or Path(__file__).resolve().parents[2].parent / "shared" / "data")
+    return folder if (folder / "bond").is_dir() else None
+
+
+REAL_DATA = real_data()
+needs_real_data = pytest.mark.skipif(
+    REAL_DATA is None, reason="BOND's files are not here; set EGOSCORE_DATA to their folder"
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty cache, no folder from outside, and no way out to the web."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(datasets, "_cache_dir", lambda: folder)
+    monkeypatch.delenv("EGOSCORE_DATA", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    monkeypatch.setattr(datasets, "_BASE_URL", f"http://127.0.0.1:{port}/")
+    return folder
+
+
+def network_file(nodes: int = 4, y: torch.Tensor | None = None) -> bytes:
+    """A `.pt.zip` with a path of `nodes` nodes, whose number tells files apart."""
+    ends = torch.arange(nodes - 1)
+    content: dict[str, Any] = {
+        "x": torch.rand(nodes, 3),
+        "edge_index": torch.stack([ends, ends + 1]),
+    }
+    if y is not None:
+        content["y"] = y
+    inner, outer = io.BytesIO(), io.BytesIO()
+    torch.save(content, inner)
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("network.pt", inner.getvalue())
+    return outer.getvalue()
+
+
+def put(folder: Path, name: str, content: bytes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return folder / name
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+class TestNames:
+    def test_every_name_is_listed(self) -> None:
+        entries = list_datasets()
+        assert sorted(entry.name for entry in entries) == sorted([*BOND, "dgraph", *GENERATED])
+        assert all(entry.about for entry in entries)
+
+    def test_only_weibo_is_directed(self) -> None:
+        assert {e.name for e in list_datasets() if e.directed} == {"weibo", "weibo-like"}
+
+    def test_entries_say_where_data_would_come_from(self, tmp_path: Path) -> None:
+        path = put(tmp_path / "data", "books.pt.zip", network_file())
+        entries = {entry.name: entry for entry in list_datasets(tmp_path / "data")}
+        assert (entries["books"].where, entries["books"].available) == (str(path), True)
+        assert entries["weibo"].where == f"{datasets._BASE_URL}weibo.pt.zip"
+        assert not entries["weibo"].available
+        assert entries["dgraph"].where == "https://dgraph.xinye.com"
+        assert (entries["builtin"].where, entries["builtin"].available) == ("generated", True)
+        with pytest.raises(FrozenInstanceError):
+            entries["books"].name = "other"  # type: ignore[misc]
+
+    @pytest.mark.parametrize(
+        ("name", "near"), [("disny", "disney"), ("Weibo", "weibo"), ("weibo_like", "weibo-like")]
+    )
+    def test_an_unknown_name_suggests_the_nearest(self, name: str, near: str) -> None:
+        with pytest.raises(DatasetError, match=rf"'{name}' \(did you mean '{near}'\?\)") as caught:
+            load_dataset(name)
+        assert all(known in str(caught.value) for known in [*BOND, "dgraph", *GENERATED])
+
+    def test_a_name_near_to_nothing_is_refused(self) -> None:
+        with pytest.raises(DatasetError, match=r"no data set '\.\./\.\./etc/passwd'; there"):
+            load_dataset("../../etc/passwd")
+
+    def test_the_built_in_network_needs_no_file(self) -> None:
+        graph = load_dataset("builtin")
+        assert graph.num_nodes > 0
+        assert graph.labels is not None
+        assert not graph.directed
+
+    def test_weibo_like_is_generated(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from egoscore.graph import generated
+
+        monkeypatch.setattr(generated, "weibo_like", lambda: "weibo_like")
+        monkeypatch.setattr(generated, "dgraph_like", lambda: "dgraph_like")
+        assert load_dataset("weibo-like") == "weibo_like"
+        assert load_dataset("dgraph-like") == "dgraph_like"
+
+
+class TestPlaces:
+    def test_places_are_searched_in_order(
+        self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given, named = tmp_path / "given", tmp_path / "named"
+        given.mkdir()
+        monkeypatch.setenv("EGOSCORE_DATA", str(named))
+        for nodes, folder in enumerate(
+            [cache, named / "bond", named, given / "bond", given], start=2
+        ):
+            put(folder, "books.pt.zip", network_file(nodes))
+            assert load_dataset("books", given).num_nodes == nodes
+
+    def test_a_file_without_zip_comes_second(self, tmp_path: Path) -> None:
+        torch.save(
+            {"x": torch.rand(2, 3), "edge_index": torch.tensor([[0], [1]])}, tmp_path / "books.pt"
+        )
+        assert load_dataset("books", str(tmp_path)).num_nodes == 2
+        put(tmp_path, "books.pt.zip", network_file(5))
+        assert load_dataset("books", tmp_path).num_nodes == 5
+
+    def test_the_users_own_file_may_differ_from_the_published_one(self, tmp_path: Path) -> None:
+        put(tmp_path, "disney.pt.zip", network_file(7))
+        assert load_dataset("disney", tmp_path).num_nodes == 7
+
+    def test_a_folder_that_is_not_there_is_an_error(self, tmp_path: Path) -> None:
+        for call in (lambda p: load_dataset("disney", p), list_datasets):
+            with pytest.raises(DatasetError, match=r"data folder .*nowhere does not exist"):
+                call(tmp_path / "nowhere")
+
+    def test_dgraph_is_read_from_its_own_file(self, tmp_path: Path) -> None:
+        with (tmp_path / "dgraphfin.npz").open("wb") as file:
+            np.savez(file, x=np.ones((3, 17)), y=np.array([0, 1, 2]), edge_index=[[0, 1], [1, 2]])
+        graph = load_dataset("dgraph", tmp_path)
+        np.testing.assert_array_equal(graph.labels, [0, 1, 0])
+        assert (graph.num_edges, graph.directed) == (2, False)
+
+    def test_dgraph_cannot_be_downloaded(self, cache: Path) -> None:
+        with pytest.raises(DatasetError, match=r"dgraphfin\.npz.*register") as caught:
+            load_dataset("dgraph")
+        assert "https://dgraph.xinye.com" in str(caught.value)
+        assert str(cache) in str(caught.value)
+
+
+class TestLabels:
+    @pytest.mark.parametrize("dtype", [torch.uint8, torch.int64, torch.float32, torch.float64])
+    @pytest.mark.parametrize("name", ["inj_cora", "gen_time"])
+    def test_planted_outliers_have_kinds(
+        self, tmp_path: Path, name: str, dtype: torch.dtype
+    ) -> None:
+        y = torch.tensor([0, 1, 2, 3], dtype=dtype)
+        put(tmp_path, f"{name}.pt.zip", network_file(4, y))
+        graph = load_dataset(name, tmp_path)
+        np.testing.assert_array_equal(graph.labels, [0, 1, 1, 1])
+        words = ["normal", "contextual", "structural", "both"]
+        np.testing.assert_array_equal(graph.node_info["kind"], words)
+
+    @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int64, torch.float64])
+    def test_organic_outliers_are_just_outliers(self, tmp_path: Path, dtype: torch.dtype) -> None:
+        y = torch.tensor([0, 1, 0, 1]).to(dtype)
+        put(tmp_path, "weibo.pt.zip", network_file(4, y))
+        graph = load_dataset("weibo", tmp_path)
+        np.testing.assert_array_equal(graph.labels, [0, 1, 0, 1])
+        assert not graph.node_info
+        assert (graph.directed, graph.num_edges) == (True, 3)
+
+    def test_labels_may_be_missing(self, tmp_path: Path) -> None:
+        put(tmp_path, "inj_cora.pt.zip", network_file(4))
+        assert load_dataset("inj_cora", tmp_path).labels is None
+
+    @pytest.mark.parametrize(
+        ("name", "bad", "most"), [("books", 2, 1), ("gen_100", 4, 3), ("gen_100", float("nan"), 3)]
+    )
+    def test_other_labels_are_refused(
+        self, tmp_path: Path, name: str, bad: float, most: int
+    ) -> None:
+        put(tmp_path, f"{name}.pt.zip", network_file(4, torch.tensor([0, 0, 1, bad])))
+        with pytest.raises(DatasetError, match=f"'y' must be whole numbers from 0 to {most}"):
+            load_dataset(name, tmp_path)
+
+    def test_a_network_that_cannot_be_used_names_its_file(self, tmp_path: Path) -> None:
+        content = {"x": torch.rand(2, 3), "edge_index": torch.tensor([[0], [2]])}
+        torch.save(content, tmp_path / "books.pt")
+        with pytest.raises(
+            DatasetError, match=r"books\.pt cannot be used: Edge 0 points to node 2"
+        ):
+            load_dataset("books", tmp_path)
+
+
+class Server:
+    """A web server on this machine that answers as told and counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.status, self.content, self.declared, self.delay = 200, b"", 0, 0.0
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked.append(self.path)
+                time.sleep(server.delay)
+                self.send_response(server.status)
+                self.send_header("Content-Length", str(server.declared or len(server.content)))
+                self.end_headers()
+                self.wfile.write(server.content)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    started = Server()
+    address = f"http://127.0.0.1:{started.http.server_port}/data/"
+    monkeypatch.setattr(datasets, "_BASE_URL", address)
+    yield started
+    started.stop()
+
+
+class TestDownload:
+    def test_a_download_is_kept_and_quiet(
+        self, server: Server, cache: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        server.content = network_file(6)
+        for _ in range(2):
+            assert load_dataset("weibo").num_nodes == 6
+        assert server.asked == ["/data/weibo.pt.zip"]
+        assert files_in(cache) == ["weibo.pt.zip"]
+        assert capfd.readouterr() == ("", "")
+        found = {entry.name: entry for entry in list_datasets()}["weibo"]
+        assert (found.where, found.available) == (str(cache / "weibo.pt.zip"), True)
+
+    def test_a_download_with_the_right_checksum_is_kept(
+        self, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.content = network_file(6)
+        checksum = hashlib.sha256(server.content).hexdigest()
+        monkeypatch.setitem(datasets._SHA256, "disney", checksum)
+        assert load_dataset("disney").num_nodes == 6
+        assert files_in(cache) == ["disney.pt.zip"]
+
+    def test_a_download_with_another_checksum_is_thrown_away(
+        self, server: Server, cache: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        server.content = network_file(6)
+        with pytest.raises(DatasetError, match="what came is not the published file"):
+            load_dataset("disney")
+        assert server.asked == ["/data/disney.pt.zip"]
+        assert files_in(cache) == []
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_login_page_is_thrown_away(self, server: Server, cache: Path) -> None:
+        server.content = b"<html>Welcome to our hotel</html>"
+        with pytest.raises(DatasetError, match="what came is not a zip file"):
+            load_dataset("weibo")
+        assert files_in(cache) == []
+
+    def test_half_a_file_is_thrown_away(self, server: Server, cache: Path) -> None:
+        server.content = network_file(6)
+        server.declared = len(server.content) + 1
+        with pytest.raises(DatasetError, match="the connection failed"):
+            load_dataset("weibo")
+        assert files_in(cache) == []
+
+    def test_a_refusal_of_the_server_is_told(self, server: Server, cache: Path) -> None:
+        server.status = 404
+        with pytest.raises(DatasetError, match="the server answered 404"):
+            load_dataset("weibo")
+        assert files_in(cache) == []
+
+    def test_a_silent_server_is_given_up(
+        self, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert datasets._TIMEOUT_SECONDS <= 10
+        monkeypatch.setattr(datasets, "_TIMEOUT_SECONDS", 0.2)
+        server.delay = 1.0
+        with pytest.raises(DatasetError, match=r"no answer within 0\.2 seconds"):
+            load_dataset("weibo")
+
+    def test_offline_it_says_what_to_do_in_one_sentence(
+        self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given = tmp_path / "given"
+        given.mkdir()
+        monkeypatch.setenv("EGOSCORE_DATA", str(tmp_path / "named"))
+        with pytest.raises(DatasetError) as caught:
+            load_dataset("weibo", given)
+        message = str(caught.value)
+        searched = [given, given / "bond", tmp_path / "named", tmp_path / "named" / "bond", cache]
+        assert ", ".join(str(folder) for folder in searched) in message
+        for part in (
+            "weibo.pt.zip",
+            "the connection failed",
+            "data_dir",
+            "--data-dir",
+            "EGOSCORE_DATA",
+        ):
+            assert part in message
+        assert message.endswith(".")
+        assert ". " not in message
+        assert "\n" not in message
+
+    def test_a_cache_that_cannot_be_written_is_told(
+        self, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.content = network_file()
+        cache.write_text("a file where the folder should be")
+        with pytest.raises(DatasetError, match="File exists"):
+            load_dataset("weibo")
+
+        def forbidden(*_: Any, **__: Any) -> None:
+            raise PermissionError("a long story")
+
+        monkeypatch.setattr("pooch.retrieve", forbidden)
+        with pytest.raises(DatasetError, match="the cache cannot be written to"):
+            load_dataset("weibo")
+
+
+@needs_real_data
+class TestRealFiles:
+    @pytest.mark.parametrize(
+        ("name", "nodes", "edges", "features", "outliers"),
+        [
+            ("disney", 124, 335, 28, 6),
+            ("books", 1418, 3695, 21, 28),
+            ("reddit", 10984, 78516, 64, 366),
+            ("enron", 13533, 176987, 18, 5),
+        ],
+    )
+    def test_they_are_as_published(
+        self, name: str, nodes: int, edges: int, features: int, outliers: int
+    ) -> None:
+        graph = load_dataset(name, REAL_DATA)
+        assert (graph.num_nodes, graph.num_edges, graph.num_features) == (nodes, edges, features)
+        assert graph.labels is not None
+        assert graph.labels.sum() == outliers
+        assert not graph.directed
+
+    def test_reddit_is_counted_in_both_directions_and_with_loops_by_the_paper(self) -> None:
+        graph = load_dataset("reddit", REAL_DATA)
+        assert graph.dropped_self_loops == graph.num_nodes
+        assert graph.dropped_duplicates == 0
+        assert 2 * graph.num_edges + graph.dropped_self_loops == 168016
+
+    @pytest.mark.parametrize("name", sorted(datasets._SHA256))
+    def test_they_have_the_checksums_we_expect_of_downloads(self, name: str) -> None:
+        assert REAL_DATA is not None
+        content = (REAL_DATA / "bond" / f"{name}.pt.zip").read_bytes()
+        assert hashlib.sha256(content).hexdigest() == datasets._SHA256[name]
+
+    def test_reading_them_does_not_import_pyg(self) -> None:
+        code = (
+            "import sys\n"
+            "from egoscore import load_dataset\n"
+            f"assert load_dataset('disney', {str(REAL_DATA)!r}).num_nodes == 124\n"
+            "assert 'torch_geometric' not in sys.modules\n"
+        )
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_listing_imports_neither_torch_nor_pyg() -> None:
+    code = (
+        "import sys\n"
+        "from egoscore.graph.datasets import list_datasets\n"
+        "list_datasets()\n"
+        "assert not {'torch', 'torch_geometric'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
