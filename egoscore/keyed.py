@@ -141,9 +141,7 @@ def _fill_words(out, seed, purpose, step, node):  # type: ignore[no-untyped-def]
     task = np.uint32((np.uint32(purpose) << np.uint32(24)) | np.uint32(step))
     for row in range(out.shape[0]):
         for block in range((out.shape[1] + 3) // 4):
-            words = philox(
-                np.uint32(block), np.uint32(node[row]), np.uint32(0), task, k0, k1
-            )
+            words = philox(np.uint32(block), np.uint32(node[row]), np.uint32(0), task, k0, k1)
             for lane in range(min(4, out.shape[1] - 4 * block)):
                 out[row, 4 * block + lane] = words[lane]
 

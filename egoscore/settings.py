@@ -109,8 +109,9 @@ def resolve(preset: str, given: dict[str, Any]) -> Settings:
     chosen |= {name: value for name, value in given.items() if value is not None}
     for name, value in chosen.items():
         check(name, value)
-    plain = {name: value.item() if hasattr(value, "item") else value
-             for name, value in chosen.items()}
+    plain = {
+        name: value.item() if hasattr(value, "item") else value for name, value in chosen.items()
+    }
     return Settings(**plain)
 
 

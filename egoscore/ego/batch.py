@@ -84,9 +84,7 @@ class EgoGraphs:
     def __len__(self) -> int:
         return self.graph.num_nodes
 
-    def members(
-        self, centres: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def members(self, centres: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Node numbers (B, N), -1 where padded, and adjacency (B, N, N) of the ego-graphs."""
         width = int(self.sizes[centres].max())
         members = np.empty((len(centres), width), dtype=np.int32)

@@ -35,9 +35,7 @@ def fit_model(
 ) -> FittedModel:
     """Scale the features, cut the ego-graphs, train the networks."""
     scaling = FeatureScaling.fit(graph.features)
-    egos = EgoGraphs(
-        scaling.apply(graph), settings.num_hops, settings.max_nodes, seed, device
-    )
+    egos = EgoGraphs(scaling.apply(graph), settings.num_hops, settings.max_nodes, seed, device)
     networks = ScoreModel(graph.num_features, settings.hidden_size, graph.directed, seed)
     state = TrainingState(networks.to(device), settings.lr, settings.weight_decay)
     if store is not None:

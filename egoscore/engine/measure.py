@@ -75,7 +75,9 @@ def measure_nodes(
         else:
             tables[number] = kept
             advance(len(nodes))
-    for number, table in _measured(model, graph, device, min(num_workers, len(todo)), todo, advance):
+    for number, table in _measured(
+        model, graph, device, min(num_workers, len(todo)), todo, advance
+    ):
         tables[number] = table
         if store is not None:
             store.save_shard(number, table)

@@ -15,6 +15,7 @@ from egoscore.ego import EgoGraphs
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.learn import ScoreModel
+from egoscore.learn.state import named_under
 from egoscore.settings import Settings
 
 FORMAT = "egoscore-model"
@@ -87,16 +88,14 @@ class FittedModel:
     def from_tensors(cls, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> FittedModel:
         """The model that `tensors` and `metadata` describe."""
         settings = Settings(**metadata["settings"])
-        networks = ScoreModel(
-            metadata["num_features"], settings.hidden_size, metadata["directed"]
-        )
-        networks.load_state_dict(_under("model.", tensors))
+        networks = ScoreModel(metadata["num_features"], settings.hidden_size, metadata["directed"])
+        networks.load_state_dict(named_under("model.", tensors))
         mean, factor = tensors["scaling.mean"].numpy(), tensors["scaling.factor"].numpy()
         return cls(
             settings=settings,
             seed=metadata["seed"],
             networks=networks,
-            average=_under("average.", tensors),
+            average=named_under("average.", tensors),
             scaling=FeatureScaling(mean, factor),
             directed=metadata["directed"],
             max_nodes=metadata["max_nodes"],
@@ -123,8 +122,3 @@ def _empty_networks(model: FittedModel) -> ScoreModel:
         len(model.scaling.mean), model.settings.hidden_size, model.directed, model.seed
     )
     return networks.to(next(model.networks.parameters()).device)
-
-
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    start = len(prefix)
-    return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}

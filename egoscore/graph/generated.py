@@ -54,17 +54,20 @@ def generate_network(
         num_communities = max(2, round(math.sqrt(max(num_nodes, 0)) / 4))
     _check_sizes(pairs, num_edges, num_features, num_communities)
     _check_shares(exponent, homophily, closure, outlier_fraction)
+    _require(seed >= 0, "seed", "at least 0", seed)
     rng = np.random.default_rng(seed)
     community = _draw_communities(rng, num_nodes, num_communities)
     urn = Urn.fill(community, _draw_weights(rng, num_nodes, num_edges, exponent))
     draw_nodes = partial(urn.draw, rng)
-    draw_ties = partial(urn.draw_ties, rng, homophily)
+    draw_ties: Propose = partial(urn.draw_ties, rng, homophily)
     ties = _draw_ties(rng, pairs, num_edges, closure, draw_ties)
     features = _draw_features(rng, community, num_features)
     kinds = planted.choose_kinds(rng, planted.count_ties(ties, num_nodes), outlier_fraction)
     planted.plant_features(rng, features, kinds, community)
     ties = planted.plant_ties(rng, ties, kinds, community, draw_nodes)
-    ties = _restore_count(rng, pairs, ties, num_edges, planted.spare(kinds, draw_ties))
+    # Planting repeats and drops some ties; the outliers keep theirs when others make up for it.
+    draw_ties = planted.spare(kinds, draw_ties)
+    ties = _complete(rng, pairs, pairs.encode(ties), num_edges, draw_ties)
     return AttributedGraph.from_edges(
         ties,
         features,
@@ -109,14 +112,14 @@ class Pairs(NamedTuple):
     def encode(self, ties: Ints) -> Ints:
         """Sorted numbers of `ties` (2, E), without loops and repeats."""
         sources, targets = ties[:, ties[0] != ties[1]]
-        low, high = np.minimum(sources, targets), np.maximum(sources, targets)
+        high = np.maximum(sources, targets)
+        codes = high * (high - 1) // 2 + np.minimum(sources, targets)
         if self.directed:
             codes = sources * (self.num_nodes - 1) + targets - (targets > sources)
-        else:
-            codes = high * (high - 1) // 2 + low
-        codes.sort()
-        # Not np.unique, which hashes, and takes four times as long for millions.
-        return codes[np.diff(codes, prepend=-1) > 0]
+        codes = np.sort(codes)
+        # Not np.unique: it hashes whole numbers, which is slower for millions.
+        is_new = np.diff(codes, prepend=-1) > 0
+        return codes[is_new]
 
     def decode(self, codes: Ints) -> Ints:
         """Ties (2, E) with these numbers (E,)."""
@@ -148,18 +151,9 @@ class Urn(NamedTuple):
         bounds = np.append(0.0, upto[np.cumsum(np.bincount(community)) - 1])
         return cls(order, upto, bounds, community)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        count: int,
-        low: NDArray[np.float64] | float = 0.0,
-        high: NDArray[np.float64] | float | None = None,
-    ) -> Ints:
-        """Nodes (count,) whose summed weights lie between `low` and `high`."""
-        mark = rng.uniform(low, self.bounds[-1] if high is None else high, count)
-        # Rounding may reach the upper end, which belongs to nobody.
-        found = np.minimum(np.searchsorted(self.upto, mark, "right"), len(self.order) - 1)
-        return self.order[found]
+    def draw(self, rng: np.random.Generator, count: int) -> Ints:
+        """Nodes (count,) from anywhere."""
+        return self._nodes_at(rng.uniform(0, self.bounds[-1], count))
 
     def draw_ties(self, rng: np.random.Generator, homophily: float, count: int) -> Ints:
         """Ties (2, count), a share `homophily` of them within the community of the source."""
@@ -168,7 +162,12 @@ class Urn(NamedTuple):
         stays = rng.random(count) < homophily
         low = np.where(stays, self.bounds[own], 0.0)
         high = np.where(stays, self.bounds[own + 1], self.bounds[-1])
-        return np.stack([sources, self.draw(rng, count, low, high)])
+        return np.stack([sources, self._nodes_at(rng.uniform(low, high))])
+
+    def _nodes_at(self, sums: NDArray[np.float64]) -> Ints:
+        # Rounding may reach the upper end, which belongs to nobody.
+        found = np.minimum(np.searchsorted(self.upto, sums, "right"), len(self.order) - 1)
+        return self.order[found]
 
 
 def _check_sizes(pairs: Pairs, num_edges: int, num_features: int, num_communities: int) -> None:
@@ -185,7 +184,7 @@ def _check_shares(
 ) -> None:
     _require(2 < exponent < math.inf, "exponent", "a finite number above 2", exponent)
     _require(0 <= homophily <= 1, "homophily", "in [0, 1]", homophily)
-    _require(0 <= closure <= 1, "closure", "in [0, 1]", closure)
+    _require(0 <= closure < 1, "closure", "in [0, 1)", closure)
     _require(0 <= outlier_fraction <= 0.5, "outlier_fraction", "in [0, 0.5]", outlier_fraction)
 
 
@@ -219,16 +218,14 @@ def _draw_ties(
     """Exactly `count` different ties (2, count), the last share `closure` closing wedges."""
     codes = np.empty(0, dtype=np.int64)
     codes = _grow(rng, pairs, codes, round((1 - closure) * count), propose)
-    codes = _grow(rng, pairs, codes, count, _wedges(rng, pairs.decode(codes), pairs.num_nodes))
-    codes = _grow(rng, pairs, codes, count, propose)
-    return pairs.decode(_fill_up(rng, pairs, codes, count))
+    wedges = _wedges(rng, pairs.decode(codes), pairs.num_nodes)
+    return _complete(rng, pairs, _grow(rng, pairs, codes, count, wedges), count, propose)
 
 
-def _restore_count(
-    rng: np.random.Generator, pairs: Pairs, ties: Ints, count: int, propose: Propose
+def _complete(
+    rng: np.random.Generator, pairs: Pairs, codes: Ints, count: int, propose: Propose
 ) -> Ints:
-    """The ties (2, …) made different and exactly `count`."""
-    codes = pairs.encode(ties)
+    """Exactly `count` ties (2, count): those of `codes` and further ones, or some of them."""
     if len(codes) > count:
         codes = np.sort(rng.choice(codes, count, replace=False))
     codes = _grow(rng, pairs, codes, count, propose)
@@ -297,13 +294,14 @@ def _draw_features(
 def _draw_loadings(rng: np.random.Generator, rank: int, width: int) -> NDArray[np.float32]:
     """Loadings (rank within 1 … 8, width) that give every feature unit variance."""
     loadings = rng.standard_normal((min(max(rank, 1), _MAX_RANK), width), np.float32)
-    return loadings / np.linalg.norm(loadings, axis=0)
+    loadings /= np.linalg.norm(loadings, axis=0)
+    return loadings
 
 
 def _draw_vectors(
     rng: np.random.Generator, count: int, loadings: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Correlated vectors (count, width) from `loadings` (rank, width)."""
-    vectors: NDArray[np.float32]
-    vectors = rng.standard_normal((count, len(loadings)), np.float32) @ loadings
+    factors = rng.standard_normal((count, len(loadings)), np.float32)
+    vectors: NDArray[np.float32] = factors @ loadings
     return vectors

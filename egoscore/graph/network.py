@@ -187,4 +187,3 @@ class AttributedGraph:
         present = entries.data != 0
         edges = np.stack([entries.row[present], entries.col[present]])
         return cls.from_edges(edges, features, directed, ids, labels)
-

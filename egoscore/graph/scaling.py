@@ -49,9 +49,7 @@ class FeatureScaling:
         return replace(graph, features=scaled)
 
 
-def _deviation(
-    features: NDArray[np.float32], mean: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _deviation(features: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np.float64]:
     total = np.zeros_like(mean)
     for start in range(0, len(features), _ROWS_AT_ONCE):
         total += np.square(features[start : start + _ROWS_AT_ONCE] - mean).sum(axis=0)

@@ -60,12 +60,12 @@ class TrainingState:
         self, tensors: Mapping[str, Tensor], epoch: int, history: list[tuple[float, float]]
     ) -> None:
         """Take up what `tensors` put away."""
-        self.model.load_state_dict(_under("model.", tensors))
-        for name, value in _under("average.", tensors).items():
+        self.model.load_state_dict(named_under("model.", tensors))
+        for name, value in named_under("average.", tensors).items():
             self.average[name].copy_(value)
         for index, optimiser in enumerate(self.optimisers):
             saved: dict[int, dict[str, Tensor]] = {}
-            for name, value in _under(f"optimiser{index}.", tensors).items():
+            for name, value in named_under(f"optimiser{index}.", tensors).items():
                 number, key = name.split(".")
                 saved.setdefault(int(number), {})[key] = value
             groups = optimiser.state_dict()["param_groups"]
@@ -75,6 +75,7 @@ class TrainingState:
         self.history = list(history)
 
 
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def named_under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with `prefix`, by the rest of their names."""
     start = len(prefix)
     return {name[start:]: value for name, value in tensors.items() if name.startswith(prefix)}

@@ -106,8 +106,9 @@ def _clip(network: torch.nn.Module, largest: float) -> float:
     return float(torch.nn.utils.clip_grad_norm_(network.parameters(), largest))
 
 
-def _require_finite(values: tuple[float, float] | list[float], epoch: int,
-                    config: TrainingConfig) -> None:
+def _require_finite(
+    values: tuple[float, float] | list[float], epoch: int, config: TrainingConfig
+) -> None:
     if all(math.isfinite(value) for value in values):
         return
     part = "features" if not math.isfinite(values[0]) else "adjacency"

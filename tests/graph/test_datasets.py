@@ -346,7 +346,7 @@ class TestDownload:
     ) -> None:
         server.content = network_file()
         cache.write_text("a file where the folder should be")
-        with pytest.raises(DatasetError, match="File exists"):
+        with pytest.raises(DatasetError, match="Not a directory"):
             load_dataset("weibo")
 
         def forbidden(*_: Any, **__: Any) -> None:

@@ -1,0 +1,123 @@
+"""The command line. Heavy parts are imported by the commands that need them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="egoscore",
+    help="Find abnormal nodes in attributed networks, without labels.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder with data files; else $EGOSCORE_DATA, the cache, the public home."),
+]
+MODEL, SCORE, TRAINING = "Model", "Score", "Training"
+
+
+def _option(text: str, panel: str) -> Any:
+    return typer.Option(
+        help=f"{text} Default: the preset's.", rich_help_panel=panel, show_default=False
+    )
+
+
+@app.command()
+def detect(
+    source: Annotated[str, typer.Argument(help="A data set by name (see `egoscore datasets`).")],
+    out: Annotated[Path, typer.Option(help="Directory to write the run to.")],
+    preset: Annotated[str, typer.Option(help="'paper' or 'default'.")] = "default",
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    top: Annotated[int, typer.Option(help="How many nodes to show.", min=0)] = 20,
+    data_dir: DataDir = None,
+    contamination: Annotated[float, typer.Option(help="Share of nodes to flag.")] = 0.1,
+    dissimilarity: Annotated[str | None, _option("'rec' or 'energy'.", SCORE)] = None,
+    alpha: Annotated[float | None, _option("Features against structure.", SCORE)] = None,
+    weighting: Annotated[str | None, _option("'sqrt_snr', 'snr' or 'none'.", SCORE)] = None,
+    num_levels: Annotated[int | None, _option("Noise levels.", SCORE)] = None,
+    num_samples: Annotated[int | None, _option("Noisings per level.", SCORE)] = None,
+    solver: Annotated[
+        str | None,
+        _option("'em', 'reverse', 'em+langevin', 'reverse+langevin' or 's4'.", SCORE),
+    ] = None,
+    steps: Annotated[int | None, _option("Solver steps.", SCORE)] = None,
+    num_hops: Annotated[int | None, _option("Reach of an ego-graph.", MODEL)] = None,
+    max_nodes: Annotated[int | None, _option("Largest ego-graph.", MODEL)] = None,
+    sde: Annotated[str | None, _option("'vp', 've' or 'subvp'.", MODEL)] = None,
+    hidden_size: Annotated[int | None, _option("Width of the networks.", MODEL)] = None,
+    epochs: Annotated[int | None, _option("Passes over the network.", TRAINING)] = None,
+    lr: Annotated[float | None, _option("Learning rate.", TRAINING)] = None,
+    weight_decay: Annotated[float | None, _option("Weight decay.", TRAINING)] = None,
+    batch_size: Annotated[int | None, _option("Nodes per step, 0 for all.", TRAINING)] = None,
+    use_ema: Annotated[bool | None, _option("Score with averaged weights.", TRAINING)] = None,
+    gpu: Annotated[int, typer.Option(help="Number of the CUDA device, -1 for the CPU.")] = -1,
+    num_workers: Annotated[int, typer.Option(help="Processes that score.")] = 1,
+) -> None:
+    """Rank the nodes of a network by abnormality and write the run to a directory.
+
+    Give the same command again to continue a run that was interrupted.
+    """
+    chosen = {k: v for k, v in locals().items() if k not in ("source", "out", "top", "data_dir")}
+    from egoscore.detect import detect as run_detection
+    from egoscore.detector import EgoScore
+    from egoscore.graph.datasets import load_dataset
+    from egoscore.tell.console import show_detection, show_network
+
+    detector = EgoScore(**chosen, verbose=1)
+    detector.settings()
+    graph = load_dataset(source, data_dir)
+    show_network(graph, source)
+    show_detection(run_detection(graph, source, detector, out), top)
+
+
+@app.command()
+def datasets(data_dir: DataDir = None) -> None:
+    """List the data sets that can be loaded by name, and from where."""
+    from egoscore.graph.datasets import list_datasets
+    from egoscore.tell.console import show_datasets
+
+    show_datasets(list_datasets(data_dir))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from egoscore import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version)
+    ] = False,
+) -> None:
+    """Find abnormal nodes in attributed networks, without labels."""
+
+
+def main() -> None:
+    """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
+    from egoscore.errors import EgoScoreError
+
+    try:
+        app()
+    except EgoScoreError as error:
+        print(f"egoscore: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("egoscore: interrupted; the same command continues the run.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

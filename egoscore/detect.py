@@ -1,0 +1,69 @@
+"""The main job: a source in, a run directory out."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from egoscore.detector import EgoScore
+from egoscore.engine.run import RunDirectory, write_table
+from egoscore.engine.files import write_text
+from egoscore.graph import AttributedGraph
+from egoscore.tell.metrics import Evaluation, evaluate
+from egoscore.tell.ranking import ranking
+from egoscore.tell.report import render_report
+
+_PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What `detect` found and where it is written."""
+
+    graph: AttributedGraph
+    detector: EgoScore
+    ranking: pa.Table
+    evaluation: Evaluation | None
+    run: RunDirectory
+
+
+def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | Path) -> Detection:
+    """Fit `detector` on `graph` and write the run directory; continue a run that is there."""
+    config = describe(graph, source, detector)
+    run = RunDirectory.open(out, config)
+    detector.fit_in(run, graph)
+    detector.save(run.model_file)
+    score = detector.decision_score_.numpy()
+    table = ranking(graph, score, detector.label_.numpy(), detector.components_)
+    evaluation = None if graph.labels is None else evaluate(graph.labels, score)
+    write_table(table, run.path / "scores.parquet")
+    report = render_report(config, table, detector.threshold_, detector.loss_history_, evaluation)
+    write_text(run.path / "report.html", report)
+    return Detection(graph, detector, table, evaluation, run)
+
+
+def describe(graph: AttributedGraph, source: str, detector: EgoScore) -> dict[str, Any]:
+    """Every setting, the seed, the versions and the data's fingerprint: the run's config.json."""
+    return {
+        "source": source,
+        "seed": int(detector.seed),
+        "preset": detector.preset,
+        "contamination": float(detector.contamination),
+        "settings": asdict(detector.settings()),
+        "network": {
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": graph.num_features,
+            "directed": graph.directed,
+            "dropped_self_loops": graph.dropped_self_loops,
+            "dropped_duplicates": graph.dropped_duplicates,
+        },
+        "fingerprint": graph.fingerprint(),
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in _PACKAGES},
+    }

@@ -1,0 +1,67 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from egoscore.errors import RunError
+
+MODEL_FILE = "model.safetensors"
+UNFINISHED = ".unfinished-"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to; the file takes its real name when it is complete and on the disk."""
+    draft = path.with_name(f"{UNFINISHED}{path.name}")
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file by `text`."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Write tensors and what they are as one safetensors file."""
+    try:
+        with replacing(path) as draft:
+            draft.write_bytes(save(dict(tensors), {"egoscore": json.dumps(metadata)}))
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a safetensors file."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, file.metadata() or {}
+    except OSError as error:
+        raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except SafetensorError as error:
+        raise RunError(f"{path} is not a complete safetensors file ({error}).") from error
+
+
+def model_path(path: Path) -> Path:
+    """The model file meant by `path`: itself, or the one in a run directory."""
+    file = path / MODEL_FILE if path.is_dir() else path
+    if not file.exists():
+        raise RunError(f"There is no model at {file}; fit a detector and save it there first.")
+    return file

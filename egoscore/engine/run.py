@@ -1,0 +1,153 @@
+"""A run on disk: killed at any moment, it continues when the same command is given again."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from egoscore.engine.files import (
+    MODEL_FILE,
+    UNFINISHED,
+    load_tensors,
+    replacing,
+    save_tensors,
+    write_text,
+)
+from egoscore.errors import RunError
+from egoscore.learn import TrainingState
+from egoscore.score import ComponentTable
+from egoscore.score.table import LEVEL_COMPONENTS
+
+_SECONDS_BETWEEN_CHECKPOINTS = 20.0
+_IDENTITY = ("seed", "fingerprint")
+# These only decide how finished components are combined, so a run may be told anew with others.
+_FREE_SETTINGS = ("dissimilarity", "alpha", "weighting")
+
+
+class RunDirectory:
+    """The files of one run. Layout:
+
+    config.json, model.safetensors, training/checkpoint.safetensors, components/part-*.parquet,
+    scores.parquet, report.html.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._last_kept = time.monotonic()
+
+    @classmethod
+    def open(cls, path: str | Path, config: dict[str, Any]) -> RunDirectory:
+        """Start a run, or take up the one that is there if it is the same."""
+        run = cls(Path(path))
+        try:
+            run._begin(config)
+        except OSError as error:
+            raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
+        return run
+
+    def _begin(self, config: dict[str, Any]) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is a file; a run needs a directory of its own.")
+        if (self.path / "config.json").exists():
+            self._require_same(config)
+        elif self.path.exists() and any(not _is_draft(p) for p in self.path.iterdir()):
+            raise RunError(
+                f"{self.path} is not empty and holds no run of egoscore; choose another directory."
+            )
+        for folder in ("", "training", "components"):
+            (self.path / folder).mkdir(parents=True, exist_ok=True)
+            for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
+                draft.unlink(missing_ok=True)
+        write_text(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+
+    def _require_same(self, config: dict[str, Any]) -> None:
+        try:
+            found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        except ValueError:
+            raise RunError(f"{self.path / 'config.json'} is damaged; remove the run.") from None
+        before, now = _flat(found), _flat(json.loads(json.dumps(config)))
+        for name in now:
+            if now[name] != before.get(name):
+                raise RunError(
+                    f"{self.path} holds a run with another {name} ({before.get(name)}, now "
+                    f"{now[name]}); choose another directory, or delete it to start anew."
+                )
+
+    @property
+    def model_file(self) -> Path:
+        """Where the fitted detector is kept."""
+        return self.path / MODEL_FILE
+
+    def resume(self, state: TrainingState) -> None:
+        """Bring the state of training to the last checkpoint, if there is one."""
+        file = self.path / "training" / "checkpoint.safetensors"
+        if not file.exists():
+            return
+        tensors, text = load_tensors(file)
+        progress = json.loads(text["egoscore"])
+        history = [(row[0], row[1]) for row in progress["history"]]
+        state.restore(tensors, progress["epoch"], history)
+
+    def keep(self, state: TrainingState, finished: bool) -> None:
+        """Write a checkpoint when training is finished or the last one is long ago."""
+        if not finished and time.monotonic() - self._last_kept < _SECONDS_BETWEEN_CHECKPOINTS:
+            return
+        progress = {"epoch": state.epoch, "history": state.history}
+        file = self.path / "training" / "checkpoint.safetensors"
+        save_tensors(file, state.tensors(), progress)
+        self._last_kept = time.monotonic()
+
+    def _shard_file(self, number: int) -> Path:
+        return self.path / "components" / f"part-{number:05d}.parquet"
+
+    def save_shard(self, number: int, table: ComponentTable) -> None:
+        """Keep a finished shard."""
+        facts = {"taus": table.taus, "num_samples": table.num_samples}
+        columns = pa.table(table.columns())
+        write_table(
+            columns.replace_schema_metadata({"egoscore": json.dumps(facts)}),
+            self._shard_file(number),
+        )
+
+    def load_shard(self, number: int) -> ComponentTable | None:
+        """A shard that was finished earlier, if it was."""
+        file = self._shard_file(number)
+        if not file.exists():
+            return None
+        columns = pq.read_table(file)
+        facts = json.loads(columns.schema.metadata[b"egoscore"])
+        taus = tuple(facts["taus"])
+        values = [
+            [columns[f"{name}@{tau:g}"].to_numpy() for name in LEVEL_COMPONENTS] for tau in taus
+        ]
+        return ComponentTable(
+            node=columns["node"].to_numpy(),
+            ego_size=columns["ego_size"].to_numpy(),
+            energy=columns["energy"].to_numpy(),
+            values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
+            taus=taus,
+            num_samples=facts["num_samples"],
+        )
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a Parquet file, whole or not at all."""
+    with replacing(path) as draft:
+        pq.write_table(table, draft)
+
+
+def _is_draft(path: Path) -> bool:
+    return path.name.startswith(UNFINISHED)
+
+
+def _flat(config: dict[str, Any]) -> dict[str, Any]:
+    """What makes two runs the same, name by name."""
+    settings = config.get("settings") or {}
+    fixed = {name: settings[name] for name in settings if name not in _FREE_SETTINGS}
+    return {name: config.get(name) for name in _IDENTITY} | fixed

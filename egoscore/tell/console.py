@@ -1,0 +1,88 @@
+"""What the command line prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from egoscore.tell.words import meaning, printable, summary
+
+if TYPE_CHECKING:
+    from egoscore.detect import Detection
+    from egoscore.graph import AttributedGraph
+    from egoscore.graph.datasets import DatasetEntry
+
+_WIDE = 200  # when the output is not a terminal, lines are not broken to fit one
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def show_network(graph: AttributedGraph, source: str) -> None:
+    """Say what was loaded, and what was left out of it."""
+    for line in summary(graph, source):
+        _console().print(Text(line))
+
+
+def show_detection(found: Detection, top: int) -> None:
+    """The most abnormal nodes, how well known outliers were found, and where the rest is."""
+    console = _console()
+    if top:
+        console.print(_top_table(found, top))
+    console.print(Text(meaning(found.ranking.num_rows)))
+    if found.evaluation is not None:
+        known = found.evaluation
+        console.print(
+            Text(
+                f"Known outliers: {known.num_outliers}. ROC-AUC {100 * known.roc_auc:.1f}%, "
+                f"average precision {100 * known.average_precision:.1f}%, "
+                f"recall@{known.num_outliers} {100 * known.recall_at_k:.1f}%."
+            )
+        )
+    console.print(Text(f"Written to {found.run.path}: scores.parquet, report.html, model."))
+
+
+def _top_table(found: Detection, top: int) -> Table:
+    rows = found.ranking.slice(0, top).to_pylist()
+    table = Table(title=f"Most abnormal {len(rows)} of {found.ranking.num_rows} nodes")
+    extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
+    table.add_column("rank", justify="right")
+    table.add_column("node", overflow="fold")
+    for name in ("score", "percentile", "flagged", "ego size", "energy"):
+        table.add_column(name, justify="right")
+    for name in extra:
+        table.add_column(name.replace("_", " "))
+    for row in rows:
+        table.add_row(*_cells(row, extra))
+    return table
+
+
+def _cells(row: dict[str, Any], extra: Sequence[str]) -> list[Text]:
+    cells = [
+        str(row["rank"]),
+        printable(row["node"]),
+        f"{row['score']:.4g}",
+        f"{row['percentile']:.1f}",
+        "yes" if row["label"] else "",
+        str(row["ego_size"]),
+        f"{row['energy']:.3f}",
+    ]
+    return [Text(cell) for cell in [*cells, *(printable(row[name]) for name in extra)]]
+
+
+def show_datasets(entries: Sequence[DatasetEntry]) -> None:
+    """Every data set with its source."""
+    table = Table()
+    for name in ("name", "what it is", "edges", "here", "from"):
+        table.add_column(name, overflow="fold")
+    for entry in entries:
+        kind = "directed" if entry.directed else "undirected"
+        here = "yes" if entry.available else "no"
+        table.add_row(*map(Text, (entry.name, entry.about, kind, here, entry.where)))
+    _console().print(table)

@@ -1,0 +1,40 @@
+"""How good a ranking is where outliers are known. For evaluation only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """ROC-AUC, average precision and recall among the top k, k the number of known outliers."""
+
+    roc_auc: float
+    average_precision: float
+    recall_at_k: float
+    num_outliers: int
+
+
+def evaluate(labels: ArrayLike, score: ArrayLike) -> Evaluation | None:
+    """Compare a ranking with known outliers; None if all nodes are of one kind."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    known, values = np.asarray(labels), np.asarray(score)
+    count = int(known.sum())
+    if count in (0, len(known)):
+        return None
+    return Evaluation(
+        roc_auc=float(roc_auc_score(known, values)),
+        average_precision=float(average_precision_score(known, values)),
+        recall_at_k=recall_at_k(known, values, count),
+        num_outliers=count,
+    )
+
+
+def recall_at_k(labels: NDArray[np.generic], score: NDArray[np.generic], k: int) -> float:
+    """Share of the known outliers among the k highest scores; ties go to the earlier node."""
+    top = np.argsort(-score, kind="stable")[:k]
+    return float(labels[top].sum() / labels.sum())

@@ -1,0 +1,54 @@
+"""The ranking: every node with its score and what the score is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.graph import AttributedGraph
+from egoscore.score import ComponentTable
+
+
+def ranking(
+    graph: AttributedGraph,
+    score: NDArray[np.float64],
+    label: NDArray[np.int64],
+    components: ComponentTable,
+) -> pa.Table:
+    """One row per node, most abnormal first.
+
+    Columns: node (the user's id), score, rank (1 is the most abnormal), percentile (percent of
+    the nodes that score lower), label (1 if above the threshold), known_label and further columns
+    of the network where there are any, then the components.
+    """
+    order = np.argsort(-score, kind="stable")
+    lower = np.searchsorted(np.sort(score), score, side="left")
+    columns: dict[str, NDArray[Any]] = {
+        "score": score,
+        "rank": _ranks(order),
+        "percentile": 100.0 * lower / len(score),
+        "label": label.astype(np.int8),
+    }
+    if graph.labels is not None:
+        columns["known_label"] = graph.labels
+    columns |= {name: column for name, column in graph.node_info.items() if name not in columns}
+    columns |= {name: col for name, col in components.columns().items() if name != "node"}
+    named = {name: pa.array(column[order]) for name, column in columns.items()}
+    return pa.table({"node": id_column(graph.ids[order]), **named})
+
+
+def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(1, len(order) + 1)
+    return ranks
+
+
+def id_column(ids: NDArray[Any]) -> pa.Array:
+    """Ids as numbers or text; ids of mixed types all become text."""
+    try:
+        return pa.array(ids.tolist())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([str(name) for name in ids.tolist()])
