@@ -61,13 +61,11 @@ def main() -> None:
         results.append(run_trial(options.name, trial, options.data_dir))
         print(json.dumps(results[-1]), flush=True)
     print(f"\n{options.name}, {options.trials} trials, ROC-AUC in %: mean ± std (max), published")
-    for row, published in zip(
-        results[0]["auc"], (*PUBLISHED[options.name], "no model"), strict=True
-    ):
+    published_rows = (*PUBLISHED[options.name], "no model")
+    for row, published in zip(results[0]["auc"], published_rows, strict=True):
         values = np.array([result["auc"][row] for result in results])
-        print(
-            f"{row:16s} {values.mean():5.1f} ± {values.std():4.1f} ({values.max():.1f})   {published}"
-        )
+        measured = f"{values.mean():5.1f} ± {values.std():4.1f} ({values.max():.1f})"
+        print(f"{row:16s} {measured}   {published}")
     cpu = np.array([result["cpu"] for result in results])
     print(f"CPU seconds a trial: {cpu.mean():.1f} ({cpu.min():.1f} to {cpu.max():.1f})")
 

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from egoscore.detector import EgoScore
-from egoscore.engine.run import RunDirectory, write_table
 from egoscore.engine.files import write_text
+from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
 from egoscore.tell.metrics import Evaluation, evaluate
 from egoscore.tell.ranking import ranking

@@ -100,7 +100,7 @@ def _circle_point(word):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _fill_tile(out, start, tile, node, pair, task, k0, k1):  # type: ignore[no-untyped-def]
-    """64 standard normals by Box and Muller: position 64·tile + 16·lane + i from block 16·tile + i."""
+    """64 normals by Box and Muller: position 64·tile + 16·lane + i is from block 16·tile + i."""
     for i in range(_BLOCKS):
         block = np.uint32(tile * _BLOCKS + i)
         w0, w1, w2, w3 = philox(block, node, pair, task, k0, k1)
@@ -185,4 +185,4 @@ def uniforms(
     """Uniform numbers in [0, 1), shape (B, width), for the given nodes."""
     words = np.empty((len(node), width), dtype=np.uint32)
     _fill_words(words, np.uint64(seed), purpose, step, node)
-    return words * 2.0**-32
+    return words.astype(np.float64) * 2.0**-32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 EDGE_THRESHOLD = 0.5
@@ -14,11 +15,11 @@ def binarise(adj: Tensor) -> Tensor:
 
 def feature_error(x: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
     """‖X - X̂‖_F / (N·F) for x (B, N, F), sizes (B,) the real node counts."""
-    distance = (x - restored).flatten(1).norm(dim=1)
+    distance: Tensor = torch.linalg.vector_norm(x - restored, dim=(1, 2))
     return distance / (sizes * x.shape[-1])
 
 
 def structure_error(adj: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
     """‖A - Â‖_F / N² for adj (B, N, N), sizes (B,) the real node counts."""
-    distance = (adj - restored).flatten(1).norm(dim=1)
+    distance: Tensor = torch.linalg.vector_norm(adj - restored, dim=(1, 2))
     return distance / sizes.square()

@@ -1,6 +1,6 @@
 """Ego-graphs: every node with its neighbourhood.
 
-In: an `AttributedGraph`. Out: `EgoBatch`es of ego-graphs of (nearly) equal size, cut when asked for.
+In: an `AttributedGraph`. Out: `EgoBatch`es of ego-graphs of nearly equal size, cut on demand.
 Not here: noise, networks, anything that looks at what the features mean.
 """
 

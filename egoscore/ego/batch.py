@@ -71,7 +71,7 @@ class EgoGraphs:
         self.sizes: NDArray[np.int64] = np.minimum(full_sizes, max_nodes)
 
     def _count(self, limit: int) -> NDArray[np.int64]:
-        """Sizes of the ego-graphs, counted no further than `limit` if that takes work, shape (num_nodes,)."""
+        """Sizes of all ego-graphs, (N,); where counting takes work, no further than `limit`."""
         near = self.graph.neighbours
         if self.num_hops == 1:
             return near.degrees + 1

@@ -57,19 +57,18 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
 
     Floyd's algorithm (Bentley & Floyd, 1987): its cost depends on `wanted` only.
     """
-    count = 0
     task = np.uint32(_SUBSAMPLE << 24)
-    for top in range(total - wanted, total):
+    for count in range(wanted):
+        top = total - wanted + count
         word = philox(np.uint32(count), np.uint32(centre), np.uint32(0), task, k0, k1)[0]
         pick = np.int64((np.uint64(word) * np.uint64(top + 1)) >> np.uint64(32))
         place = np.searchsorted(chosen[:count], pick)
         if place < count and chosen[place] == pick:
             pick = np.int64(top)  # larger than all before it
-            place = count
+            place = np.int64(count)
         for position in range(count, place, -1):
             chosen[position] = chosen[position - 1]
         chosen[place] = pick
-        count += 1
 
 
 @numba.njit(cache=True)

@@ -30,7 +30,8 @@ def features(
     table: Any, given_names: Sequence[str] | None = None
 ) -> tuple[NDArray[np.float32], tuple[str, ...]]:
     """Features as (N, F) finite float32, with the names of the columns."""
-    names = tuple(str(name) for name in given_names or getattr(table, "columns", ()))
+    found = getattr(table, "columns", ()) if given_names is None else given_names
+    names = tuple(str(name) for name in found)
     if hasattr(table, "toarray"):
         table = table.toarray()
     values = to_numpy(table)
@@ -205,7 +206,7 @@ def attribute_table(
 def _vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDArray[Any]:
     length = len(records[0]["x"])
     for node, record in zip(nodes, records, strict=True):
-        found = np.shape(record.get("x"))
+        found = np.shape(record.get("x", ()))
         if found != (length,):
             raise InputError(
                 f"Node {node!r} has an attribute 'x' of shape {found}, others of shape "

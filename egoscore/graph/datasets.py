@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import DatasetError
+from egoscore.graph import download
+from egoscore.graph.archive import reading
 from egoscore.graph.network import AttributedGraph
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _BASE_URL = "https://github.com/pygod-team/data/raw/main/"
 _DGRAPH_HOME = "https://dgraph.xinye.com"
-_TIMEOUT_SECONDS = 5
 _KINDS = np.array(["normal", "contextual", "structural", "both"])
 _GENERATED = {
     "builtin": "small example network with planted outliers",
@@ -130,7 +128,6 @@ def _unknown(name: str) -> DatasetError:
 
 
 def _read_bond(name: str, path: Path) -> AttributedGraph:
-    from egoscore.graph.npz_file import reading
     from egoscore.graph.pyg_file import read_pyg
 
     with reading(path):
@@ -170,13 +167,7 @@ def _folders(data_dir: str | Path | None) -> list[Path]:
     if os.environ.get("EGOSCORE_DATA"):
         root = Path(os.environ["EGOSCORE_DATA"]).expanduser()
         folders += [root, root / "bond"]
-    return [*folders, _cache_dir()]
-
-
-def _cache_dir() -> Path:
-    import pooch
-
-    return Path(pooch.os_cache("egoscore"))
+    return [*folders, download.cache_dir()]
 
 
 def _file_names(name: str) -> tuple[str, ...]:
@@ -193,51 +184,12 @@ def _find(name: str, folders: list[Path]) -> Path | None:
 
 
 def _download(name: str, folders: list[Path]) -> Path:
-    """Fetch the file into the cache; what is not whole and right never stays there."""
     if name == "dgraph":
         raise _missing(name, folders, "its home asks visitors to register")
-    import pooch
-
-    checksum = f"sha256:{_SHA256[name]}" if name in _SHA256 else None
-    web = pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)
     try:
-        with _quiet_pooch():
-            file = pooch.retrieve(
-                _home(name), checksum, f"{name}.pt.zip", _cache_dir(), downloader=web
-            )
-    except OSError as error:
-        raise _missing(name, folders, _reason(error)) from error
-    except ValueError as error:
-        raise _missing(name, folders, "what came is not the published file") from error
-    if not zipfile.is_zipfile(file):
-        # Where no checksum is known: the login page of a hotel, say.
-        Path(file).unlink()
-        raise _missing(name, folders, "what came is not a zip file")
-    return Path(file)
-
-
-@contextmanager
-def _quiet_pooch() -> Iterator[None]:
-    import pooch
-
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("CRITICAL")
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
-def _reason(error: OSError) -> str:
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"the server answered {response.status_code}"
-    if "Timeout" in type(error).__name__:
-        return f"no answer within {_TIMEOUT_SECONDS} seconds"
-    if isinstance(error, PermissionError):
-        return "the cache cannot be written to"
-    return error.strerror or "the connection failed"
+        return download.fetch(_home(name), f"{name}.pt.zip", _SHA256.get(name))
+    except download.DownloadError as error:
+        raise _missing(name, folders, str(error)) from error
 
 
 def _missing(name: str, folders: list[Path], reason: str) -> DatasetError:

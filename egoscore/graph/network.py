@@ -165,7 +165,7 @@ class AttributedGraph:
     @classmethod
     def from_scipy(
         cls,
-        adjacency: sparse.sparray | sparse.spmatrix,
+        adjacency: sparse.csr_array | sparse.coo_array | sparse.csr_matrix | sparse.coo_matrix,
         features: Any,
         directed: bool = False,
         ids: ArrayLike | None = None,

@@ -24,7 +24,7 @@ import torch
 from torch import serialization
 
 from egoscore.errors import DatasetError
-from egoscore.graph.npz_file import open_archive, read_member, reading
+from egoscore.graph.archive import open_archive, read_member, reading
 
 _NUMBERS = (
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),

@@ -57,7 +57,8 @@ class Attention(nn.Module):
 
     def _heads(self, value: Tensor) -> Tensor:
         """(B, N, h) → (B, heads, N, h / heads)."""
-        return value.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        count, size, _ = value.shape
+        return value.view(count, size, self.num_heads, -1).transpose(1, 2)
 
 
 class AdjacencyNetwork(nn.Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +35,7 @@ def evaluate(labels: ArrayLike, score: ArrayLike) -> Evaluation | None:
     )
 
 
-def recall_at_k(labels: NDArray[np.generic], score: NDArray[np.generic], k: int) -> float:
+def recall_at_k(labels: NDArray[Any], score: NDArray[Any], k: int) -> float:
     """Share of the known outliers among the k highest scores; ties go to the earlier node."""
     top = np.argsort(-score, kind="stable")[:k]
     return float(labels[top].sum() / labels.sum())

@@ -7,7 +7,6 @@ from sklearn.metrics import roc_auc_score
 
 from egoscore.errors import ParameterError
 from egoscore.graph.generated import (
-    Pairs,
     builtin_network,
     dgraph_like,
     generate_network,
@@ -102,17 +101,6 @@ def test_counts_are_exact_and_the_network_simple(num_nodes, num_edges, directed)
 def test_complete_directed_network():
     graph = generate_network(40, 40 * 39, 1, directed=True)
     assert (graph.adjacency.degrees == 39).all()
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_pair_numbers_are_all_different_and_turn_back(directed):
-    pairs = Pairs(7, directed)
-    codes = np.arange(pairs.total)
-    assert pairs.total == (42 if directed else 21)
-    assert np.array_equal(pairs.encode(pairs.decode(codes)), codes)
-    huge = Pairs(3_700_550, directed)
-    ends = np.array([0, 1, huge.total // 3, huge.total - 2, huge.total - 1])
-    assert np.array_equal(huge.encode(huge.decode(ends)), ends)
 
 
 def test_builtin_is_what_it_says(builtin):

@@ -1,0 +1,60 @@
+# The words people type. Every target sets up what it needs in .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+.DEFAULT_GOAL := help
+
+.PHONY: help demo test test-slow check bench bench-paper clean
+
+help:
+	@echo "make demo         find abnormal nodes in a built-in network; writes runs/demo"
+	@echo "make test         run the tests"
+	@echo "make test-slow    run the tests that take minutes"
+	@echo "make check        lint, format check, types"
+	@echo "make bench        CPU time and memory on real networks (DATA=folder with bond/)"
+	@echo "make bench-paper  the paper's rows on Disney and Books, 20 trials each"
+	@echo "make clean        remove .venv, caches and runs/"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "egoscore needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# pip's constraints pin every version, so that every set-up is the same.
+$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+$(VENV)/.installed-check: $(VENV)/.installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,check]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/egoscore detect builtin --out runs/demo
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -m slow
+
+check: $(VENV)/.installed-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/cost.py --data-dir $(DATA)
+
+bench-paper: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/paper_rows.py disney --data-dir $(DATA)
+	$(BIN)/python benchmarks/paper_rows.py books --data-dir $(DATA)
+
+clean:
+	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

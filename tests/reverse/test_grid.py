@@ -1,0 +1,33 @@
+"""Levels and step counts against exact rational arithmetic."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from egoscore.reverse.grid import LAST_TIME, levels, num_steps, time_left
+
+
+def test_levels_divide_the_time_evenly():
+    assert levels(4) == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert levels(1) == [0.5]
+
+
+@pytest.mark.parametrize("hundredths", range(1, 100))
+def test_steps_are_the_exact_floor_in_spite_of_rounding(hundredths):
+    tau = hundredths / 100  # 100 * 0.57 is 56.99999999999999
+    assert num_steps(tau, 100) == int(Fraction(hundredths, 100) * 100)
+
+
+def test_a_level_between_two_grid_points_is_floored_and_one_step_is_the_least():
+    assert num_steps(0.579, 100) == 57
+    assert num_steps(0.001, 100) == 1
+
+
+def test_a_grid_runs_from_tau_to_the_last_time_in_equal_steps():
+    tau, steps = torch.tensor([0.8, 0.2], dtype=torch.float64), torch.tensor([80, 20])
+    assert torch.equal(time_left(tau, steps, 0), torch.full_like(tau, LAST_TIME))
+    times = torch.stack([time_left(tau[:1], steps[:1], r) for r in range(80, -1, -1)])
+    assert float(times[0]) == pytest.approx(0.8)
+    gaps = times[:-1] - times[1:]
+    assert torch.allclose(gaps, gaps[0].expand_as(gaps))
