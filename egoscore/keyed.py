@@ -175,7 +175,7 @@ def normals(
     """
     out = np.empty((len(keys.node), width), dtype=np.float32)
     seed = np.uint64(keys.seed)
-    _fill_normals(out, counts, seed, purpose, step, keys.node, keys.level, keys.sample)
+    _fill_normals(out, counts, seed, int(purpose), step, keys.node, keys.level, keys.sample)
     return out
 
 
@@ -184,5 +184,5 @@ def uniforms(
 ) -> NDArray[np.float64]:
     """Uniform numbers in [0, 1), shape (B, width), for the given nodes."""
     words = np.empty((len(node), width), dtype=np.uint32)
-    _fill_words(words, np.uint64(seed), purpose, step, node)
+    _fill_words(words, np.uint64(seed), int(purpose), step, node)
     return words.astype(np.float64) * 2.0**-32

@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
+from egoscore.diffuse import SDES
 from egoscore.errors import ParameterError
+from egoscore.reverse import SOLVERS
+from egoscore.score import DISSIMILARITIES, WEIGHTINGS
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,15 @@ def _optional(rule: Rule) -> Rule:
 _FLAG: Rule = (lambda v: isinstance(v, bool), "True or False")
 
 RULES: dict[str, Rule] = {
-    "dissimilarity": _one_of("rec", "energy"),
+    "dissimilarity": _one_of(*DISSIMILARITIES),
     "alpha": (lambda v: _is_number(v) and 0 <= v <= 1, "a float in [0, 1]"),
-    "weighting": _one_of("sqrt_snr", "snr", "none"),
+    "weighting": _one_of(*WEIGHTINGS),
     "num_levels": _whole(1, 999),
     "num_samples": _whole(1, 999),
     "num_hops": _whole(1, 99),
     "max_nodes": _optional(_whole(1, 2**15)),
-    "sde": _one_of("vp", "ve", "subvp"),
-    "solver": _one_of("em", "reverse", "em+langevin", "reverse+langevin", "s4"),
+    "sde": _one_of(*SDES),
+    "solver": _one_of(*SOLVERS),
     "steps": _whole(1, 2**23),
     "hidden_size": (lambda v: _is_int(v) and v > 0 and v % 4 == 0, "a positive multiple of 4"),
     "epochs": _whole(0, 2**23),

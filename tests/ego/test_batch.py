@@ -107,6 +107,14 @@ def test_a_few_large_ego_graphs_do_not_set_the_default():
     assert EgoGraphs(graph).max_nodes == 3
 
 
+@pytest.mark.xfail(reason="sizes are cut at 50 before the quantile interpolates between them")
+def test_the_default_for_two_hops_is_the_quantile_of_the_full_sizes():
+    # 1890 ego-graphs of 2 nodes, 100 of 100 nodes: the quantile lies between, above 50.
+    graph, _ = graph_of_degrees([1] * 945 + [99])
+    assert np.quantile(ego_sizes(graph, 2), 0.95) > 50
+    assert EgoGraphs(graph, num_hops=2).max_nodes == 50
+
+
 sizes_of_egos = st.lists(st.integers(0, 30), min_size=1, max_size=25)
 
 
