@@ -99,7 +99,7 @@ def _circle_point(word):  # type: ignore[no-untyped-def]
 
 
 @_inlined
-def _fill_tile(out, start, tile, node, pair, task, k0, k1):  # type: ignore[no-untyped-def]
+def _fill_tile(out, tile, node, pair, task, k0, k1):  # type: ignore[no-untyped-def]
     """64 normals by Box and Muller: position 64·tile + 16·lane + i is from block 16·tile + i."""
     for i in range(_BLOCKS):
         block = np.uint32(tile * _BLOCKS + i)
@@ -108,30 +108,27 @@ def _fill_tile(out, start, tile, node, pair, task, k0, k1):  # type: ignore[no-u
         radius1 = np.sqrt(np.float32(-2.0) * _log_uniform(w2))
         cos0, sin0 = _circle_point(w1)
         cos1, sin1 = _circle_point(w3)
-        out[start + i] = radius0 * cos0
-        out[start + _BLOCKS + i] = radius0 * sin0
-        out[start + 2 * _BLOCKS + i] = radius1 * cos1
-        out[start + 3 * _BLOCKS + i] = radius1 * sin1
+        out[i] = radius0 * cos0
+        out[_BLOCKS + i] = radius0 * sin0
+        out[2 * _BLOCKS + i] = radius1 * cos1
+        out[3 * _BLOCKS + i] = radius1 * sin1
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _fill_normals(out, counts, seed, purpose, step, node, level, sample):  # type: ignore[no-untyped-def]
     k0 = np.uint32(seed & np.uint64(0xFFFFFFFF))
     k1 = np.uint32(seed >> np.uint64(32))
-    rest = np.empty(_TILE, dtype=np.float32)
+    task = np.uint32((np.uint32(purpose) << np.uint32(24)) | np.uint32(step))
+    filled = np.empty(_TILE, dtype=np.float32)
     for row in range(out.shape[0]):
         pair = np.uint32((np.uint32(level[row]) << np.uint32(16)) | np.uint32(sample[row]))
-        task = np.uint32((np.uint32(purpose) << np.uint32(24)) | np.uint32(step))
         centre = np.uint32(node[row])
-        values = out[row]
-        whole = counts[row] // _TILE
-        for tile in range(whole):
-            _fill_tile(values, tile * _TILE, tile, centre, pair, task, k0, k1)
-        done = whole * _TILE
-        if done < counts[row]:
-            _fill_tile(rest, 0, whole, centre, pair, task, k0, k1)
-            values[done : counts[row]] = rest[: counts[row] - done]
-        values[counts[row] :] = 0.0
+        for tile in range((counts[row] + _TILE - 1) // _TILE):
+            _fill_tile(filled, tile, centre, pair, task, k0, k1)
+            start = tile * _TILE
+            for i in range(min(_TILE, counts[row] - start)):
+                out[row, start + i] = filled[i]
+        out[row, counts[row] :] = 0.0
 
 
 @numba.njit(cache=True)

@@ -1,4 +1,4 @@
-"""Keyed random numbers: the published generator, honest normals, and nothing but the key matters."""
+"""Keyed random numbers: the published generator, true normals, nothing but the key matters."""
 
 import itertools
 
@@ -137,9 +137,7 @@ def test_normals_have_the_tails_of_a_normal():
 
 def test_short_rows_of_many_nodes_are_normal_at_every_position():
     nodes = np.arange(20_000)
-    rows = normals(
-        Keys.for_nodes(1, nodes), Purpose.TRAIN_FEATURES, 0, np.full(len(nodes), 6), 6
-    )
+    rows = normals(Keys.for_nodes(1, nodes), Purpose.TRAIN_FEATURES, 0, np.full(len(nodes), 6), 6)
     assert all(stats.kstest(values, "norm").pvalue > 0.001 for values in rows.T)
     off_diagonal = np.corrcoef(rows.T)[np.triu_indices(6, k=1)]
     assert np.abs(off_diagonal).max() < 4 / np.sqrt(len(nodes))

@@ -52,6 +52,19 @@ def count_reached(indptr, indices, hops, limit, slot, found, out):  # type: igno
 
 
 @numba.njit(cache=True)
+def _place(ascending, value):  # type: ignore[no-untyped-def]
+    """Where `value` is, or belongs, in a sorted array (bisection; numpy's compiles slowly)."""
+    low, high = 0, len(ascending)
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True)
 def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-def]
     """`wanted` of the numbers below `total`, ascending, every subset equally likely.
 
@@ -62,10 +75,10 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
         top = total - wanted + count
         word = philox(np.uint32(count), np.uint32(centre), np.uint32(0), task, k0, k1)[0]
         pick = np.int64((np.uint64(word) * np.uint64(top + 1)) >> np.uint64(32))
-        place = np.searchsorted(chosen[:count], pick)
+        place = _place(chosen[:count], pick)
         if place < count and chosen[place] == pick:
             pick = np.int64(top)  # larger than all before it
-            place = np.int64(count)
+            place = count
         for position in range(count, place, -1):
             chosen[position] = chosen[position - 1]
         chosen[place] = pick
@@ -74,7 +87,7 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
 @numba.njit(cache=True)
 def _has(indptr, indices, node, other):  # type: ignore[no-untyped-def]
     row = indices[indptr[node] : indptr[node + 1]]
-    place = np.searchsorted(row, other)
+    place = _place(row, other)
     return place < len(row) and row[place] == other
 
 
@@ -114,14 +127,16 @@ def cut(  # type: ignore[no-untyped-def]
             others = near[near_ptr[centre] : near_ptr[centre + 1]]
         else:
             total = _reach(near_ptr, near, centre, hops, len(slot), slot, found)
-            others = np.sort(found[1:total])
+            others = found[1:total]
         size = 1 + min(len(others), wanted)
-        members[row, 0] = centre
-        members[row, size:] = -1
-        if len(others) <= wanted:
-            members[row, 1:size] = others
-        else:
+        everyone = len(others) <= wanted
+        if not everyone:
             _choose(len(others), wanted, centre, k0, k1, chosen)
-            for position in range(wanted):
-                members[row, 1 + position] = others[chosen[position]]
+        members[row, 0] = centre
+        for position in range(members.shape[1] - 1):
+            if position >= size - 1:
+                members[row, 1 + position] = -1
+            else:
+                source = position if everyone else chosen[position]
+                members[row, 1 + position] = others[source]
         _connect(indptr, indices, members[row], size, slot, adj[row])

@@ -1,0 +1,311 @@
+"""What a network must not be: every rule is one sentence that says what, where and what to do."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from egoscore.errors import InputError
+from egoscore.graph import AttributedGraph, check
+
+X = np.arange(8.0).reshape(4, 2)
+EDGES = np.array([[0, 1], [1, 2]])
+
+
+def refusal(make, *args, **kwargs):
+    """The sentence with which something is refused."""
+    with pytest.raises(InputError) as caught:
+        make(*args, **kwargs)
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert isinstance(caught.value, ValueError)
+    return message
+
+
+def from_edges(edges=EDGES, features=X, **kwargs):
+    return AttributedGraph.from_edges(edges, features, **kwargs)
+
+
+def replaced(value, dtype=np.float64):
+    table = X.astype(dtype)
+    table[2, 1] = value
+    return table
+
+
+def networkx_graph(**columns):
+    graph = nx.path_graph(["ann", "bob", "cat"])
+    for name, values in columns.items():
+        nx.set_node_attributes(graph, dict(zip(graph, values, strict=True)), name)
+    return graph
+
+
+class TestFeatures:
+    @pytest.mark.parametrize(
+        ("value", "shown"),
+        [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e39, "1e+39")],
+    )
+    def test_values_beyond_float32_are_found(self, value, shown):
+        message = refusal(from_edges, features=replaced(value), feature_names=["age", "income"])
+        assert "column 'income', row 2" in message
+        assert f"(found {shown})" in message
+        assert "1 of them" in message
+
+    @given(
+        arrays(
+            np.float64,
+            (3, 2),
+            elements=st.floats(allow_nan=True, allow_infinity=True, width=64),
+        )
+    )
+    @settings(max_examples=100, deadline=None)
+    def test_any_table_is_either_kept_in_float32_or_refused(self, table):
+        with np.errstate(over="ignore"):
+            expected = table.astype(np.float32)
+        if np.isfinite(expected).all():
+            np.testing.assert_array_equal(check.features(table)[0], expected)
+        else:
+            row, column = np.argwhere(~np.isfinite(expected))[0]
+            message = refusal(check.features, table)
+            assert f"column 'x{column}', row {row}" in message
+
+    def test_empty_cells_of_a_table_of_objects_are_not_finite(self):
+        assert "column 'x1', row 2" in refusal(from_edges, features=replaced(None, object))
+
+    @pytest.mark.parametrize(
+        ("features", "shape"),
+        [(np.ones(4), "(4,)"), (np.ones((4, 2, 1)), "(4, 2, 1)"), (5.0, "()"), (None, "()")],
+    )
+    def test_features_that_are_no_table_are_refused(self, features, shape):
+        message = refusal(from_edges, features=features)
+        assert "(nodes, features)" in message
+        assert f"(found shape {shape})" in message
+
+    def test_a_network_without_nodes_is_refused(self):
+        message = refusal(from_edges, [[], []], np.empty((0, 3)))
+        assert "empty" in message
+        assert "no nodes" in message
+        assert "empty" in refusal(AttributedGraph.from_networkx, nx.Graph())
+
+    def test_nodes_without_features_are_told_what_to_do(self):
+        for message in (
+            refusal(from_edges, features=np.empty((4, 0))),
+            refusal(AttributedGraph.from_networkx, nx.path_graph(3)),
+        ):
+            assert "no node features" in message
+            assert "log degree and clustering coefficient" in message
+
+    @pytest.mark.parametrize("dtype", [object, str])
+    def test_text_is_refused_and_its_column_named(self, dtype):
+        table = np.array([["1", "red"], ["2", "blue"]], dtype=dtype)
+        if dtype is object:
+            table[:, 0] = [1.0, 2.0]
+        message = refusal(from_edges, [[0], [1]], table, feature_names=["age", "colour"])
+        column = "colour" if dtype is object else "age"
+        assert f"column '{column}' is not numeric" in message
+        assert ("red" if dtype is object else "1") in message
+
+    def test_numbers_of_mixed_types_are_numbers(self):
+        table = np.array([[True, 1], [2.5, np.int8(3)]], dtype=object)
+        graph = from_edges([[0], [1]], table)
+        np.testing.assert_array_equal(graph.features, [[1, 1], [2.5, 3]])
+
+    def test_the_number_of_names_must_be_that_of_columns(self):
+        message = refusal(from_edges, feature_names=["age"])
+        assert "each of the 2 features" in message
+        assert "(found 1)" in message
+
+    @pytest.mark.xfail(raises=ValueError, reason="numpy's own error reaches the user")
+    def test_rows_of_different_length_are_refused(self):
+        with pytest.raises(InputError):
+            from_edges([[0], [1]], [[1.0, 2.0], [3.0]])
+
+    @pytest.mark.xfail(raises=OverflowError, reason="only TypeError and ValueError are caught")
+    def test_whole_numbers_beyond_any_float_are_refused(self):
+        assert "row 2" in refusal(from_edges, features=replaced(10**400, object))
+
+    @pytest.mark.xfail(reason="dates are silently taken as numbers")
+    def test_dates_are_not_numbers(self):
+        dates = np.array([["2020"], ["2021"], ["2022"]], dtype="M8[Y]")
+        assert "'x0' is not numeric" in refusal(from_edges, features=dates)
+
+    @pytest.mark.xfail(reason="the imaginary part is dropped with no more than a warning")
+    def test_complex_numbers_are_refused(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            refusal(from_edges, features=X + 1j)
+
+    @pytest.mark.xfail(raises=TypeError, reason="numpy has no bfloat16")
+    def test_every_float_of_torch_is_read(self):
+        graph = from_edges(features=torch.tensor(X, dtype=torch.bfloat16))
+        np.testing.assert_array_equal(graph.features, X)
+
+
+class TestEdges:
+    @pytest.mark.parametrize(
+        ("edges", "where"),
+        [
+            ([[0, 1], [1, 4]], "Edge 1 points to node 4"),
+            ([[0, -1], [1, 2]], "Edge 1 points to node -1"),
+            ([[2**40], [0]], f"Edge 0 points to node {2**40}"),
+        ],
+    )
+    def test_edges_that_point_nowhere_are_refused(self, edges, where):
+        message = refusal(from_edges, edges)
+        assert where in message
+        assert "0 to 3" in message
+
+    def test_edges_that_lie_on_their_side_are_told_so(self):
+        message = refusal(from_edges, [[0, 1], [1, 2], [2, 3]])
+        assert "(2, E) (found shape (3, 2)); transpose it" in message
+
+    @pytest.mark.parametrize("edges", [[0, 1, 2], np.zeros((3, 3), int), np.zeros((2, 2, 2), int)])
+    def test_edges_of_another_shape_are_refused(self, edges):
+        message = refusal(from_edges, edges)
+        assert f"(found shape {np.shape(edges)})" in message
+        assert "transpose" not in message
+
+    @pytest.mark.parametrize("edges", [EDGES.astype(float), EDGES.astype(bool), EDGES.astype(str)])
+    def test_edges_that_are_no_whole_numbers_are_refused(self, edges):
+        message = refusal(from_edges, edges)
+        assert f"(found {edges.dtype})" in message
+        assert "ids" in message
+
+    def test_an_edge_to_an_unknown_name_is_refused(self):
+        message = refusal(from_edges, [["a", "b"], ["b", "z"]], ids=["a", "b", "c", "d"])
+        assert "node 'z'" in message
+        assert "not among the ids" in message
+
+    def test_fractions_are_not_names(self):
+        message = refusal(from_edges, [[0.5], [1.5]], ids=[0.5, 1.5, 2.5, 3.5])
+        assert "whole numbers" in message
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
+    def test_every_kind_of_whole_number_will_do(self, dtype):
+        assert from_edges(EDGES.astype(dtype)).fingerprint() == from_edges().fingerprint()
+
+    @pytest.mark.xfail(raises=ValueError, reason="numpy's own error reaches the user")
+    def test_rows_of_different_length_are_refused(self):
+        with pytest.raises(InputError):
+            from_edges([[0, 1], [1]])
+
+
+class TestIds:
+    def test_every_id_must_be_another(self):
+        assert "'a' occurs more than once" in refusal(from_edges, ids=["a", "b", "a", "c"])
+
+    def test_there_must_be_as_many_ids_as_nodes(self):
+        message = refusal(from_edges, ids=["a", "b"])
+        assert "each of the 4 nodes" in message
+        assert "(found shape (2,))" in message
+
+    @pytest.mark.xfail(raises=TypeError, reason="ids are put into a set without a look at them")
+    def test_ids_that_cannot_be_compared_are_refused(self):
+        names = np.empty(4, dtype=object)
+        names[:] = [["a"], ["b"], ["c"], ["d"]]
+        with pytest.raises(InputError):
+            from_edges(ids=names)
+
+
+class TestLabels:
+    @pytest.mark.parametrize("labels", [[0, 1], np.zeros((4, 2)), 1])
+    def test_there_must_be_as_many_labels_as_nodes(self, labels):
+        message = refusal(from_edges, labels=labels)
+        assert "each of the 4 nodes" in message
+        assert f"(found shape {np.shape(labels)})" in message
+
+    @pytest.mark.parametrize(
+        "labels", [[0, 1, 2, 0], [0, 1, -1, 0], [0, 0.5, 1, 0], [0, 1, np.nan, 0], list("0101")]
+    )
+    def test_labels_are_0_and_1_and_nothing_else(self, labels):
+        message = refusal(from_edges, labels=labels)
+        assert "0 (normal) or 1 (outlier)" in message
+
+
+class TestNodeInfo:
+    @pytest.mark.xfail(reason="found only after training, when the ranking is made (IndexError)")
+    def test_there_must_be_a_value_for_every_node(self):
+        assert "kind" in refusal(from_edges, node_info={"kind": np.array(["a", "b"])})
+
+
+class TestAdjacency:
+    def test_a_matrix_must_be_square(self):
+        message = refusal(AttributedGraph.from_scipy, sparse.csr_array((4, 5)), X)
+        assert "square (found 4 rows and 5 columns)" in message
+
+    def test_a_matrix_must_have_a_row_for_every_node(self):
+        message = refusal(AttributedGraph.from_scipy, sparse.csr_array((3, 3)), X)
+        assert "3 rows but the features have 4" in message
+        assert "same order" in message
+
+    @pytest.mark.xfail(raises=ValueError, reason="its shape is unpacked without a look at it")
+    def test_a_vector_is_not_a_matrix(self):
+        with pytest.raises(InputError):
+            AttributedGraph.from_scipy(sparse.coo_array(np.ones(4)), X)
+
+
+class TestAttributes:
+    def test_an_attribute_that_is_missing_names_the_node(self):
+        graph = networkx_graph(age=[1, 2, 3])
+        del graph.nodes["bob"]["age"]
+        message = refusal(AttributedGraph.from_networkx, graph)
+        assert "Node 'bob' has no attribute 'age'" in message
+
+    @pytest.mark.parametrize("value", ["red", None, [1.0]])
+    def test_an_attribute_that_is_no_number_is_named(self, value):
+        graph = networkx_graph(age=[1, 2, 3], colour=[1, value, 2])
+        message = refusal(AttributedGraph.from_networkx, graph)
+        assert "column 'colour' is not numeric" in message
+        assert f"(found {value!r})" in message
+
+    def test_attributes_may_be_numbers_of_any_kind(self):
+        graph = networkx_graph(a=[1, 2.5, np.float32(3)], b=[True, np.bool_(False), np.int8(4)])
+        values = AttributedGraph.from_networkx(graph).features
+        np.testing.assert_array_equal(values, [[1, 1], [2.5, 0], [3, 4]])
+
+    @pytest.mark.parametrize("vector", [[1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])
+    def test_vectors_must_be_equally_long(self, vector):
+        graph = networkx_graph(x=[[1.0, 2.0], [3.0, 4.0], vector])
+        message = refusal(AttributedGraph.from_networkx, graph)
+        assert f"Node 'cat' has an attribute 'x' of shape {np.shape(vector)}" in message
+        assert "(2,)" in message
+
+    def test_a_vector_that_is_missing_names_the_node(self):
+        graph = networkx_graph(x=[[1.0, 2.0]] * 3)
+        del graph.nodes["cat"]["x"]
+        assert "Node 'cat'" in refusal(AttributedGraph.from_networkx, graph)
+
+    @pytest.mark.xfail(reason="only the attributes of the first node are looked at")
+    def test_an_attribute_that_only_later_nodes_have_is_not_dropped_silently(self):
+        graph = networkx_graph(age=[1, 2, 3])
+        graph.nodes["bob"]["income"] = 5.0
+        assert "income" in refusal(AttributedGraph.from_networkx, graph)
+
+
+@pytest.fixture(scope="module")
+def pyg_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("torch_geometric.data").Data
+
+
+class TestPyg:
+    def test_a_data_without_edges_is_refused(self, pyg_data):
+        message = refusal(AttributedGraph.from_pyg, pyg_data(x=torch.ones(4, 2)))
+        assert "no edge_index" in message
+        assert "(2, E)" in message
+
+    def test_a_data_without_features_is_told_what_to_do(self, pyg_data):
+        message = refusal(AttributedGraph.from_pyg, pyg_data(edge_index=torch.tensor(EDGES)))
+        assert "no node features" in message
+
+    @pytest.mark.xfail(raises=TypeError, reason="len() is taken before the shape is looked at")
+    def test_a_single_number_is_not_a_table(self, pyg_data):
+        source = pyg_data(x=torch.tensor(1.0), edge_index=torch.tensor(EDGES))
+        assert "(nodes, features)" in refusal(AttributedGraph.from_pyg, source)

@@ -1,0 +1,97 @@
+"""Thresholds, probabilities and confidences: PyGOD's own functions are the oracle."""
+
+import types
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore.errors import ParameterError
+from egoscore.tell.certainty import confidence, probability, threshold
+
+RNG = np.random.default_rng(0)
+TRAINING = torch.tensor(RNG.gamma(2.0, size=80))
+NEW = torch.tensor(np.concatenate([RNG.gamma(3.0, size=30), [-5.0, 0.0, 100.0], TRAINING[:5]]))
+
+
+@pytest.fixture(scope="module")
+def pygod_detector():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("pygod.detector").Detector
+
+
+def stub(contamination=0.1):
+    """As much of a fitted PyGOD detector as its functions look at."""
+    cut = np.percentile(TRAINING.numpy(), 100 * (1 - contamination))
+    return types.SimpleNamespace(
+        decision_score_=TRAINING, contamination=contamination, threshold_=cut
+    )
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40),
+    st.floats(0, 0.5, exclude_min=True, allow_subnormal=False),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_threshold_is_numpys_percentile(scores, contamination):
+    score = torch.tensor(scores, dtype=torch.float64)
+    cut = threshold(score, contamination)
+    assert cut == np.percentile(scores, 100 * (1 - contamination))
+    assert int((score > cut).sum()) <= np.ceil(contamination * len(scores))
+
+
+@pytest.mark.parametrize("contamination", [0.05, 0.1, 0.25, 0.5])
+def test_the_share_above_the_threshold_is_the_contamination(contamination):
+    score = torch.arange(100, dtype=torch.float64)
+    assert int((score > threshold(score, contamination)).sum()) == round(100 * contamination)
+
+
+@pytest.mark.parametrize("method", ["linear", "unify"])
+@pytest.mark.parametrize("score", [TRAINING, NEW], ids=["training", "new"])
+def test_probabilities_are_pygods(pygod_detector, method, score):
+    expected = pygod_detector._predict_prob(stub(), score.clone(), method)
+    result = probability(score, TRAINING, method)
+    torch.testing.assert_close(result, expected, rtol=1e-6, atol=1e-9)
+    assert 0 <= result.min()
+    assert result.max() <= 1
+
+
+@pytest.mark.parametrize("contamination", [0.05, 0.1, 0.5])
+@pytest.mark.parametrize("score", [TRAINING, NEW], ids=["training", "new"])
+def test_confidences_are_pygods(pygod_detector, contamination, score):
+    oracle = stub(contamination)
+    expected = pygod_detector._predict_conf(oracle, score)
+    result = confidence(score, TRAINING, contamination, oracle.threshold_)
+    torch.testing.assert_close(result.float(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_confidence_is_high_far_from_the_threshold_and_low_near_it():
+    score = torch.arange(100, dtype=torch.float64)
+    cut = threshold(score, 0.1)
+    result = confidence(score, score, 0.1, cut)
+    assert result[0] > 0.99
+    assert result[-1] > 0.99
+    assert result[88:92].max() < 0.7
+
+
+@pytest.mark.parametrize("method", ["linear", "unify"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_where_all_scores_are_equal_probabilities_are_zero_not_nan(method, count):
+    constant = torch.full((count,), 2.0, dtype=torch.float64)
+    assert probability(constant, constant, method).tolist() == [0.0] * count
+
+
+def test_scores_are_left_as_they_are():
+    score, before = NEW.clone(), NEW.clone()
+    probability(score, TRAINING, "linear")
+    probability(score, TRAINING, "unify")
+    assert torch.equal(score, before)
+
+
+def test_another_method_is_refused():
+    with pytest.raises(ParameterError, match="'linear', 'unify'. Got 'sigmoid' instead"):
+        probability(NEW, TRAINING, "sigmoid")

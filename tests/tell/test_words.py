@@ -1,0 +1,69 @@
+"""Words: whatever a value holds, it is one line of harmless text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egoscore.graph import AttributedGraph
+from egoscore.tell.words import meaning, printable, summary
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+        ("\x9b31m", r"\x9b31m"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("two\nlines\r\n", r"two\nlines\r\n"),
+        ("tab\tnull\0", r"tab\tnull\x00"),
+        ("left\u202eright", r"left\u202eright"),
+        ("next\u2028line", r"next\u2028line"),
+        ("half \ud800", r"half \ud800"),
+    ],
+)
+def test_control_characters_are_spelled_out(value, text):
+    assert printable(value) == text
+
+
+@pytest.mark.parametrize("value", ["plain", "Äpfel & Birnen", "漢字", 'it\'s "quoted" \\', "🙂"])
+def test_other_text_stays_as_it_is(value):
+    assert printable(value) == value
+
+
+@pytest.mark.parametrize(("value", "text"), [(7, "7"), (None, "None"), ((0, "a"), "(0, 'a')")])
+def test_other_values_become_text(value, text):
+    assert printable(value) == text
+
+
+@given(st.text())
+def test_any_text_becomes_printable(value):
+    assert printable(value).isprintable()
+    assert len(printable(value)) >= len(value)
+
+
+def network(edges, directed=False):
+    return AttributedGraph.from_edges(edges, np.ones((1200, 2)), directed)
+
+
+def test_the_summary_says_what_a_network_is():
+    assert summary(network([[0], [1]]), "friends") == [
+        "friends: 1,200 nodes, 1 undirected edges, 2 features."
+    ]
+    assert "1 directed edges" in summary(network([[0], [1]], directed=True), "friends")[0]
+
+
+def test_the_summary_says_what_was_left_out():
+    edges = np.array([[0, 0, 0, 3, 4], [1, 1, 1, 3, 4]])
+    lines = summary(network(edges), "friends")
+    assert lines[1:] == ["Left out: 2 self-loops.", "Left out: 2 repeated edges."]
+
+
+def test_the_name_of_the_source_is_made_harmless():
+    assert "\x1b" not in summary(network([[0], [1]]), "\x1b[2J")[0]
+
+
+def test_the_meaning_of_a_score_is_not_overstated():
+    text = meaning(12345)
+    assert "12,345 nodes" in text
+    assert "not comparable between networks" in text
