@@ -29,22 +29,23 @@ class Detection:
     detector: EgoScore
     ranking: pa.Table
     evaluation: Evaluation | None
-    run: RunDirectory
+    path: Path
 
 
 def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | Path) -> Detection:
     """Fit `detector` on `graph` and write the run directory; continue a run that is there."""
     config = describe(graph, source, detector)
-    run = RunDirectory.open(out, config)
-    detector.fit_in(run, graph)
-    detector.save(run.model_file)
-    score = detector.decision_score_.numpy()
-    table = ranking(graph, score, detector.label_.numpy(), detector.components_)
-    evaluation = None if graph.labels is None else evaluate(graph.labels, score)
-    write_table(table, run.path / "scores.parquet")
-    report = render_report(config, table, detector.threshold_, detector.loss_history_, evaluation)
-    write_text(run.path / "report.html", report)
-    return Detection(graph, detector, table, evaluation, run)
+    with RunDirectory.open(out, config) as run:
+        detector.fit_in(run, graph)
+        detector.save(run.model_file)
+        score = detector.decision_score_.numpy()
+        table = ranking(graph, score, detector.label_.numpy(), detector.components_)
+        evaluation = None if graph.labels is None else evaluate(graph.labels, score)
+        write_table(table, run.path / "scores.parquet")
+        losses = detector.loss_history_
+        report = render_report(config, table, detector.threshold_, losses, evaluation)
+        write_text(run.path / "report.html", report)
+    return Detection(graph, detector, table, evaluation, run.path)
 
 
 def describe(graph: AttributedGraph, source: str, detector: EgoScore) -> dict[str, Any]:

@@ -89,9 +89,9 @@ def test_logarithm_and_circle_agree_with_numpy_from_the_first_word_to_the_last()
     cells = (places.astype(np.float32) + np.float32(0.5)).astype(np.float64) / 2**24
     angles = 2 * np.pi * (places + 0.5) / 2**24 - np.pi / 4
     assert (logs <= 0).all()  # a positive one would make the radius NaN
-    np.testing.assert_allclose(logs, np.log(cells), rtol=5e-7)
-    np.testing.assert_allclose(cosines, np.cos(angles), atol=2e-7)
-    np.testing.assert_allclose(sines, np.sin(angles), atol=2e-7)
+    np.testing.assert_allclose(logs, np.log(cells), rtol=2.5e-7)
+    np.testing.assert_allclose(cosines, np.cos(angles), atol=1.5e-7)
+    np.testing.assert_allclose(sines, np.sin(angles), atol=1.5e-7)
 
 
 def test_normals_are_box_muller_of_the_words_their_key_spells():
@@ -187,6 +187,16 @@ def test_first_numbers_of_a_row_do_not_depend_on_how_many_follow(count):
         row = normals(keys, Purpose.TRAIN_FEATURES, 2, column(count), width)[0]
         assert np.array_equal(row[:count], longest[:count])
         assert not row[count:].any()
+
+
+def test_what_follows_the_counts_is_zero_whatever_memory_held(monkeypatch):
+    keys = Keys.for_nodes(11, np.arange(4))
+    counts = np.array([0, 5, 64, 100])
+    normals(keys, Purpose.TRAIN_FEATURES, 2, counts, 100)  # compiled before numpy is changed
+    monkeypatch.setattr(np, "empty", lambda shape, dtype: np.full(shape, np.nan, dtype))
+    rows = normals(keys, Purpose.TRAIN_FEATURES, 2, counts, 100)
+    assert np.array_equal(rows != 0, np.arange(100) < counts[:, None])
+    assert np.isfinite(rows).all()
 
 
 def test_a_row_does_not_depend_on_its_batch():

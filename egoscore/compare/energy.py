@@ -12,6 +12,9 @@ def normalised_energy(x: Tensor, adj: Tensor) -> Tensor:
     symmetrised as (A + Aᵀ)/2. Features that are all zero have energy 0.
     """
     adj = (adj + adj.transpose(-1, -2)) / 2
+    # the result does not depend on the scale of x, so squares need not overflow
+    largest = x.abs().amax(dim=(1, 2), keepdim=True)
+    x = x / largest.where(largest > 0, 1.0)
     degree = adj.sum(dim=-1)  # (B, N)
     scaled = x * degree.clamp(min=1e-12).rsqrt().where(degree > 0, 0.0).unsqueeze(-1)
     own = degree.unsqueeze(-1) * scaled

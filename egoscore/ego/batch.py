@@ -66,7 +66,9 @@ class EgoGraphs:
         self._found = np.empty(graph.num_nodes if num_hops > 1 else 0, dtype=np.int32)
         full_sizes = self._count(LARGEST_DEFAULT if max_nodes is None else max_nodes)
         if max_nodes is None:
-            max_nodes = min(LARGEST_DEFAULT, int(np.quantile(full_sizes, 0.95)))
+            # a size that occurs, so that counting may stop at the largest default
+            quantile = np.quantile(full_sizes, 0.95, method="lower")
+            max_nodes = min(LARGEST_DEFAULT, int(quantile))
         self.max_nodes = max_nodes
         self.sizes: NDArray[np.int64] = np.minimum(full_sizes, max_nodes)
 

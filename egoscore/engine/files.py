@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,11 @@ def replacing(path: Path) -> Iterator[Path]:
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         draft.replace(path)
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -40,11 +43,8 @@ def write_text(path: Path, text: str) -> None:
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write tensors and what they are as one safetensors file."""
-    try:
-        with replacing(path) as draft:
-            draft.write_bytes(save(dict(tensors), {"egoscore": json.dumps(metadata)}))
-    except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+    with replacing(path) as draft:
+        draft.write_bytes(save(dict(tensors), {"egoscore": json.dumps(metadata)}))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +32,7 @@ _FREE_SETTINGS = ("dissimilarity", "alpha", "weighting")
 
 
 class RunDirectory:
-    """The files of one run. Layout:
+    """The files of one run, in use by one process at a time. Layout:
 
     config.json, model.safetensors, training/checkpoint.safetensors, components/part-*.parquet,
     scores.parquet, report.html.
@@ -40,6 +41,14 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._last_kept = time.monotonic()
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.close()
 
     @classmethod
     def open(cls, path: str | Path, config: dict[str, Any]) -> RunDirectory:
@@ -56,15 +65,28 @@ class RunDirectory:
             raise RunError(f"{self.path} is a file; a run needs a directory of its own.")
         if (self.path / "config.json").exists():
             self._require_same(config)
-        elif self.path.exists() and any(not _is_draft(p) for p in self.path.iterdir()):
+        elif self.path.exists() and any(not _is_ours(p) for p in self.path.iterdir()):
             raise RunError(
                 f"{self.path} is not empty and holds no run of egoscore; choose another directory."
             )
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._take_lock()
         for folder in ("", "training", "components"):
-            (self.path / folder).mkdir(parents=True, exist_ok=True)
+            (self.path / folder).mkdir(exist_ok=True)
             for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
                 draft.unlink(missing_ok=True)
         write_text(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+
+    def _take_lock(self) -> None:
+        # The system releases it when the process ends, however it ends.
+        self._lock = (self.path / ".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(
+                f"Another process is at work in {self.path}; wait for it or choose another "
+                "directory."
+            ) from None
 
     def _require_same(self, config: dict[str, Any]) -> None:
         try:
@@ -142,8 +164,9 @@ def write_table(table: pa.Table, path: Path) -> None:
         pq.write_table(table, draft)
 
 
-def _is_draft(path: Path) -> bool:
-    return path.name.startswith(UNFINISHED)
+def _is_ours(path: Path) -> bool:
+    """What a run killed in its very first moment may have left."""
+    return path.name == ".lock" or path.name.startswith(UNFINISHED)
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class TrainingState:
                 self.average[name].lerp_(value, 1.0 - decay)
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of it except epoch and history, by name."""
+        """A copy of all of it except epoch and history, by name."""
         named = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         named |= {f"average.{name}": value for name, value in self.average.items()}
         for index, optimiser in enumerate(self.optimisers):
@@ -54,7 +54,7 @@ class TrainingState:
                 for key in _MOMENTS:
                     named[f"optimiser{index}.{number}.{key}"] = moments[key]
         named["num_updates"] = torch.tensor(self.num_updates)
-        return {name: value.detach().contiguous() for name, value in named.items()}
+        return {name: value.detach().clone() for name, value in named.items()}
 
     def restore(
         self, tensors: Mapping[str, Tensor], epoch: int, history: list[tuple[float, float]]
@@ -67,7 +67,7 @@ class TrainingState:
             saved: dict[int, dict[str, Tensor]] = {}
             for name, value in named_under(f"optimiser{index}.", tensors).items():
                 number, key = name.split(".")
-                saved.setdefault(int(number), {})[key] = value
+                saved.setdefault(int(number), {})[key] = value.clone()
             groups = optimiser.state_dict()["param_groups"]
             optimiser.load_state_dict({"state": saved, "param_groups": groups})
         self.num_updates = int(tensors["num_updates"])

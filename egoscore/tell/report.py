@@ -83,7 +83,7 @@ def _top_rows(ranking: pa.Table) -> tuple[list[dict[str, Any]], list[dict[str, A
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else printable(value)
+    return f"{value:#.4g}" if isinstance(value, float) else printable(value)
 
 
 def _loss_lines(losses: NDArray[np.float64]) -> list[dict[str, Any]]:

@@ -5,7 +5,15 @@ import pytest
 import safetensors.torch
 import torch
 
+from egoscore.device import one_thread
 from egoscore.learn import ScoreModel, TrainingState
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_one_thread():
+    """Small tensors gain nothing from threads, and lose much when the machine is busy."""
+    with one_thread():
+        yield
 
 
 def new_state(lr=0.05, weight_decay=0.01, seed=0):

