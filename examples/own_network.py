@@ -1,4 +1,4 @@
-"""Rank the nodes of a network you have as arrays: edges as row numbers, one feature row per node."""
+"""Rank the nodes of a network you have as arrays: edges, and one row of features per node."""
 
 import numpy as np
 

@@ -113,6 +113,6 @@ def _require_finite(
         return
     part = "features" if not math.isfinite(values[0]) else "adjacency"
     raise TrainingError(
-        f"Training diverged in epoch {epoch + 1}: the loss of the {part}, or its gradient, is not finite; "
+        f"Training diverged in epoch {epoch + 1}: the loss of the {part} is not finite; "
         f"use a smaller lr (now {config.lr}) or look for extreme values among the features."
     )

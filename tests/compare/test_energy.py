@@ -114,3 +114,11 @@ def test_padding_changes_no_energy(directed):
 def test_energy_does_not_depend_on_the_scale_of_the_features(scale):
     x, adj = random_graph(7, 0.5, False, seed=4)
     assert energy(scale * x, adj, torch.float32) == pytest.approx(energy(x, adj), rel=1e-5)
+
+
+def test_the_scale_of_the_features_plays_no_part_however_large():
+    x = torch.tensor([[[1.0], [2.0], [-1.0]]])
+    adj = torch.tensor([[[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
+    expected = normalised_energy(x, adj)
+    for scale in (1e-20, 1e20, 1e37):
+        torch.testing.assert_close(normalised_energy(x * scale, adj), expected)
