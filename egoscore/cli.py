@@ -74,7 +74,12 @@ def detect(
     detector.settings()
     graph = load_dataset(source, data_dir)
     show_network(graph, source)
-    show_detection(run_detection(graph, source, detector, out), top)
+    try:
+        found = run_detection(graph, source, detector, out)
+    except KeyboardInterrupt:
+        typer.echo("egoscore: interrupted; the same command continues the run.", err=True)
+        raise typer.Exit(130) from None
+    show_detection(found, top)
 
 
 @app.command()
@@ -112,9 +117,6 @@ def main() -> None:
     except EgoScoreError as error:
         print(f"egoscore: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("egoscore: interrupted; the same command continues the run.", file=sys.stderr)
-        sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from egoscore.detector import EgoScore
+from egoscore.device import choose_device
 from egoscore.engine.files import write_text
 from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
@@ -35,6 +36,7 @@ class Detection:
 def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | Path) -> Detection:
     """Fit `detector` on `graph` and write the run directory; continue a run that is there."""
     config = describe(graph, source, detector)
+    choose_device(detector.gpu)  # a missing device is told before anything is written
     with RunDirectory.open(out, config) as run:
         detector.fit_in(run, graph)
         detector.save(run.model_file)

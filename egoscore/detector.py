@@ -18,6 +18,7 @@ from egoscore.engine import FittedModel, fit_model, measure_nodes
 from egoscore.engine.files import load_tensors, model_path, save_tensors
 from egoscore.engine.model import parse_metadata
 from egoscore.engine.run import RunDirectory
+from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.convert import as_graph
 from egoscore.score import ComponentTable, combine
@@ -230,6 +231,13 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         file = model_path(Path(path))
         tensors, text = load_tensors(file)
         metadata = parse_metadata(text, str(file))
+        try:
+            return cls._restored(tensors, metadata)
+        except (AttributeError, KeyError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            raise RunError(f"{file} is damaged: its parts do not fit together.") from error
+
+    @classmethod
+    def _restored(cls, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> EgoScore:
         detector = cls(**metadata["parameters"])
         table = ComponentTable(
             node=_array(tensors["training.node"]),

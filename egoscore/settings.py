@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from egoscore.diffuse import SDES
 from egoscore.errors import ParameterError
 from egoscore.reverse import SOLVERS
@@ -67,7 +69,7 @@ def _optional(rule: Rule) -> Rule:
     return lambda v: v is None or rule[0](v), f"None or {rule[1]}"
 
 
-_FLAG: Rule = (lambda v: isinstance(v, bool), "True or False")
+_FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 RULES: dict[str, Rule] = {
     "dissimilarity": _one_of(*DISSIMILARITIES),

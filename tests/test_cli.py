@@ -225,6 +225,9 @@ class TestRefusals:
     def test_a_bad_parameter(self, call, tmp_path, option, rule):
         assert rule in self.refused(call, tmp_path, "builtin", option)
 
+    def test_a_bad_parameter_is_told_before_any_data_are_looked_for(self, call, tmp_path):
+        assert "'alpha'" in self.refused(call, tmp_path, "nowhere", "--alpha=1.5")
+
     def test_a_gpu_that_is_not_there(self, call, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         out = tmp_path / "run"
@@ -234,7 +237,6 @@ class TestRefusals:
         assert "gpu=-1" in errors
         assert errors.count("\n") == 1
 
-    @pytest.mark.xfail(reason="the run directory is begun before the device is looked for")
     def test_a_gpu_that_is_not_there_leaves_nothing_behind(self, call, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         self.refused(call, tmp_path, "builtin", "--gpu=0", *OPTIONS)
@@ -254,7 +256,6 @@ class TestRefusals:
         assert code == 2
         assert "--out" in errors
 
-    @pytest.mark.xfail(reason="typer catches the interruption first and says nothing")
     def test_an_interruption_says_how_to_go_on(self, call, monkeypatch, tmp_path):
         def interrupt(*_):
             raise KeyboardInterrupt

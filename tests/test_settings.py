@@ -121,7 +121,6 @@ def test_a_bad_parameter_is_a_value_error_and_one_of_ours():
 
 
 @pytest.mark.parametrize("flag", ["use_ema", "directed"])
-@pytest.mark.xfail(raises=ParameterError, reason="numpy's bool is no Python bool")
 def test_flags_of_numpy_are_flags(flag):
     check(flag, np.bool_(True))
 

@@ -25,8 +25,8 @@ _SMALLEST_SHARD, _LARGEST_SHARD = 1024, 65_536
 class ShardStore(Protocol):
     """Where finished shards are kept."""
 
-    def load_shard(self, number: int) -> ComponentTable | None:
-        """A shard that was finished earlier, if it was."""
+    def load_shard(self, number: int, nodes: NDArray[np.int64]) -> ComponentTable | None:
+        """The shard of these nodes, if it was finished earlier."""
 
     def save_shard(self, number: int, table: ComponentTable) -> None:
         """Keep a finished shard."""
@@ -69,7 +69,7 @@ def measure_nodes(
     tables: dict[int, ComponentTable] = {}
     todo: dict[int, NDArray[np.int64]] = {}
     for number, nodes in enumerate(shards(graph.num_nodes)):
-        kept = store.load_shard(number) if store is not None else None
+        kept = store.load_shard(number, nodes) if store is not None else None
         if kept is None:
             todo[number] = nodes
         else:

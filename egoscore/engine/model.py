@@ -106,8 +106,8 @@ class FittedModel:
 def parse_metadata(text: Mapping[str, str] | None, where: str) -> dict[str, Any]:
     """The metadata of a model file, or a clear refusal."""
     try:
-        metadata: dict[str, Any] = json.loads((text or {})["egoscore"])
-    except (KeyError, ValueError):
+        metadata: dict[str, Any] = dict(json.loads((text or {})["egoscore"]))
+    except (KeyError, TypeError, ValueError):
         raise RunError(f"{where} is a safetensors file, but not a model of egoscore.") from None
     if metadata.get("format") != FORMAT or metadata.get("format_version") != FORMAT_VERSION:
         raise RunError(

@@ -11,6 +11,7 @@ from typing import IO, Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from egoscore.engine.files import (
     MODEL_FILE,
@@ -58,6 +59,9 @@ class RunDirectory:
             run._begin(config)
         except OSError as error:
             raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
+        except RunError:
+            run.__exit__()
+            raise
         return run
 
     def _begin(self, config: dict[str, Any]) -> None:
@@ -91,9 +95,9 @@ class RunDirectory:
     def _require_same(self, config: dict[str, Any]) -> None:
         try:
             found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-        except ValueError:
+            before, now = _flat(found), _flat(json.loads(json.dumps(config)))
+        except (AttributeError, TypeError, ValueError):
             raise RunError(f"{self.path / 'config.json'} is damaged; remove the run.") from None
-        before, now = _flat(found), _flat(json.loads(json.dumps(config)))
         for name in now:
             if now[name] != before.get(name):
                 raise RunError(
@@ -112,9 +116,12 @@ class RunDirectory:
         if not file.exists():
             return
         tensors, text = load_tensors(file)
-        progress = json.loads(text["egoscore"])
-        history = [(row[0], row[1]) for row in progress["history"]]
-        state.restore(tensors, progress["epoch"], history)
+        try:
+            progress = json.loads(text["egoscore"])
+            history = [(row[0], row[1]) for row in progress["history"]]
+            state.restore(tensors, progress["epoch"], history)
+        except (KeyError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            raise RunError(f"{file} is not a checkpoint of this run; remove it.") from error
 
     def keep(self, state: TrainingState, finished: bool) -> None:
         """Write a checkpoint when training is finished or the last one is long ago."""
@@ -137,25 +144,31 @@ class RunDirectory:
             self._shard_file(number),
         )
 
-    def load_shard(self, number: int) -> ComponentTable | None:
-        """A shard that was finished earlier, if it was."""
+    def load_shard(self, number: int, nodes: NDArray[np.int64]) -> ComponentTable | None:
+        """The shard of these nodes if it was finished earlier; a damaged one is done again."""
         file = self._shard_file(number)
         if not file.exists():
             return None
-        columns = pq.read_table(file)
-        facts = json.loads(columns.schema.metadata[b"egoscore"])
-        taus = tuple(facts["taus"])
-        values = [
-            [columns[f"{name}@{tau:g}"].to_numpy() for name in LEVEL_COMPONENTS] for tau in taus
-        ]
-        return ComponentTable(
-            node=columns["node"].to_numpy(),
-            ego_size=columns["ego_size"].to_numpy(),
-            energy=columns["energy"].to_numpy(),
-            values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
-            taus=taus,
-            num_samples=facts["num_samples"],
-        )
+        try:
+            table = _read_shard(file)
+        except (OSError, KeyError, TypeError, ValueError, pa.ArrowException):
+            return None
+        return table if np.array_equal(table.node, nodes) else None
+
+
+def _read_shard(file: Path) -> ComponentTable:
+    columns = pq.read_table(file)
+    facts = json.loads(columns.schema.metadata[b"egoscore"])
+    taus = tuple(facts["taus"])
+    values = [[columns[f"{name}@{tau:g}"].to_numpy() for name in LEVEL_COMPONENTS] for tau in taus]
+    return ComponentTable(
+        node=columns["node"].to_numpy(),
+        ego_size=columns["ego_size"].to_numpy(),
+        energy=columns["energy"].to_numpy(),
+        values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
+        taus=taus,
+        num_samples=facts["num_samples"],
+    )
 
 
 def write_table(table: pa.Table, path: Path) -> None:

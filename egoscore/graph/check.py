@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,12 @@ def to_numpy(value: Any) -> NDArray[Any]:
     """An array from a torch tensor (wherever it lives), a frame, or anything numpy takes."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
-    if hasattr(value, "is_sparse") and value.is_sparse:
-        value = value.to_dense()
-    return np.asarray(value)
+        value = value.to_dense() if value.is_sparse else value
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InputError("A table must have rows of equal length; fill or cut them.") from None
 
 
 def features(
@@ -59,7 +62,7 @@ def features(
 def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64]:
     numbers = np.empty(values.shape, dtype=np.float64)
     for column, name in enumerate(names):
-        if values.dtype.kind in "US":
+        if values.dtype.kind != "O":
             raise _not_a_number(name, values[0, column])
         for row, value in enumerate(values[:, column]):
             try:
@@ -68,6 +71,8 @@ def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64
                 numbers[row, column] = value
             except (TypeError, ValueError):
                 raise _not_a_number(name, value) from None
+            except OverflowError:
+                numbers[row, column] = np.inf  # told with the other values that are not finite
     return numbers
 
 
@@ -133,6 +138,22 @@ def _looked_up(array: NDArray[Any], known_ids: NDArray[Any] | None) -> NDArray[n
     return np.array(rows, dtype=np.int64).reshape(2, -1)
 
 
+def square(shape: tuple[int, ...], size: int) -> None:
+    """Refuse the shape of an adjacency matrix that does not fit the features."""
+    if len(shape) != 2:
+        raise InputError(f"The adjacency matrix must have two dimensions (found shape {shape}).")
+    rows, columns = shape
+    if rows != columns:
+        raise InputError(
+            f"The adjacency matrix must be square (found {rows} rows and {columns} columns)."
+        )
+    if rows != size:
+        raise InputError(
+            f"The adjacency matrix has {rows} rows but the features have {size}; both need one "
+            "row per node, in the same order."
+        )
+
+
 def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
     """Node ids, one each, all different; row numbers when none are given."""
     if names is None:
@@ -144,10 +165,26 @@ def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
         )
     seen: set[Any] = set()
     for name in array.tolist():
+        if not isinstance(name, Hashable):
+            raise InputError(
+                f"Node ids must be numbers, text or other fixed values (found {name!r})."
+            )
         if name in seen:
             raise InputError(f"Node ids must be different; {name!r} occurs more than once.")
         seen.add(name)
     return array
+
+
+def node_info(columns: Mapping[str, Any] | None, size: int) -> dict[str, NDArray[Any]]:
+    """Further columns, each with one value per node."""
+    checked = {str(name): to_numpy(column) for name, column in (columns or {}).items()}
+    for name, column in checked.items():
+        if column.shape != (size,):
+            raise InputError(
+                f"The node_info column '{name}' must have one value for each of the {size} nodes "
+                f"(found shape {column.shape})."
+            )
+    return checked
 
 
 def labels(values: ArrayLike, size: int) -> NDArray[np.int8]:
@@ -186,7 +223,8 @@ def attribute_table(
         return np.empty((0, 1)), ()
     if columns is None and "x" in records[0] and np.ndim(records[0]["x"]) == 1:
         return _vectors(records, nodes), ()
-    chosen = [name for name in records[0] if name != label] if columns is None else list(columns)
+    every = dict.fromkeys(name for record in records for name in record if name != label)
+    chosen = list(every if columns is None else columns)
     table = np.empty((len(records), len(chosen)), dtype=object)
     for row, record in enumerate(records):
         for column, name in enumerate(chosen):

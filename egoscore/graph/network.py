@@ -115,7 +115,7 @@ class AttributedGraph:
             directed=directed,
             labels=None if labels is None else check.labels(labels, size),
             feature_names=names,
-            node_info=dict(node_info or {}),
+            node_info=check.node_info(node_info, size),
             dropped_self_loops=int(np.count_nonzero(~keep)),
             dropped_duplicates=duplicates,
         )
@@ -132,10 +132,9 @@ class AttributedGraph:
             raise InputError("The PyG Data has no edge_index; it needs one of shape (2, E).")
         if getattr(data, "x", None) is None:
             raise InputError(check.NO_FEATURES)
-        labels = check.binary_or_none(getattr(data, "y", None), len(data.x))
-        return cls.from_edges(
-            check.to_numpy(data.edge_index), check.to_numpy(data.x), directed, labels=labels
-        )
+        features, _ = check.features(data.x)
+        labels = check.binary_or_none(getattr(data, "y", None), len(features))
+        return cls.from_edges(check.to_numpy(data.edge_index), features, directed, labels=labels)
 
     @classmethod
     def from_networkx(
@@ -172,17 +171,8 @@ class AttributedGraph:
         labels: ArrayLike | None = None,
     ) -> AttributedGraph:
         """A network from a square scipy matrix; every non-zero entry (u, v) is an edge u → v."""
-        rows, columns = adjacency.shape
-        if rows != columns:
-            raise InputError(
-                f"The adjacency matrix must be square (found {rows} rows and {columns} columns)."
-            )
         values, _ = check.features(features)
-        if rows != len(values):
-            raise InputError(
-                f"The adjacency matrix has {rows} rows but the features have {len(values)}; "
-                "both need one row per node, in the same order."
-            )
+        check.square(adjacency.shape, len(values))
         entries = adjacency.tocoo()
         present = entries.data != 0
         edges = np.stack([entries.row[present], entries.col[present]])

@@ -34,7 +34,8 @@ def ranking(
     }
     if graph.labels is not None:
         columns["known_label"] = graph.labels
-    columns |= {name: column for name, column in graph.node_info.items() if name not in columns}
+    taken = {"node", *columns}
+    columns |= {name: column for name, column in graph.node_info.items() if name not in taken}
     columns |= {name: col for name, col in components.columns().items() if name != "node"}
     named = {name: pa.array(column[order]) for name, column in columns.items()}
     return pa.table({"node": id_column(graph.ids[order]), **named})
@@ -47,8 +48,11 @@ def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def id_column(ids: NDArray[Any]) -> pa.Array:
-    """Ids as numbers or text; ids of mixed types all become text."""
-    try:
-        return pa.array(ids.tolist())
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([str(name) for name in ids.tolist()])
+    """Ids as numbers if all are of one kind, else as text."""
+    names = ids.tolist()
+    kinds = {type(name) for name in names}
+    if kinds == {float} or (kinds == {int} and all(abs(name) < 2**63 for name in names)):
+        return pa.array(names)
+    # text that is not valid Unicode is spelled out
+    text = [str(name).encode("utf-8", "backslashreplace").decode() for name in names]
+    return pa.array(text, pa.string())

@@ -78,6 +78,7 @@ def _top_rows(ranking: pa.Table) -> tuple[list[dict[str, Any]], list[dict[str, A
     for row in ranking.slice(0, _TOP).to_pylist():
         for part in _MEANS:
             row[part] = float(np.mean([row[key] for key in row if key.startswith(f"{part}@")]))
+        row["node"] = printable(row["node"])
         rows.append({"flagged": row["label"], "cells": [_cell(row[name]) for name in names]})
     return heads, rows
 

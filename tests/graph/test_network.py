@@ -264,6 +264,12 @@ class TestFingerprint:
     def test_every_difference_of_the_data_shows(self, other):
         assert other.fingerprint() != expected().fingerprint()
 
+    def test_other_edges_show_where_all_degrees_are_the_same(self):
+        pairs = ([[0, 2], [1, 3]], [[0, 1], [2, 3]])
+        one, other = (AttributedGraph.from_edges(edges, X) for edges in pairs)
+        assert one.adjacency.degrees.tolist() == other.adjacency.degrees.tolist()
+        assert one.fingerprint() != other.fingerprint()
+
 
 def test_a_network_says_what_it_is():
     assert repr(expected()) == (

@@ -38,9 +38,9 @@ def test_recall_at_k_is_the_recall_of_flagging_k_nodes(score, k):
 
 
 def test_of_equal_scores_the_earlier_node_comes_first():
-    labels = np.array([0, 1, 1, 0])
-    assert recall_at_k(labels, np.zeros(4), 2) == 0.5
-    assert recall_at_k(labels, np.array([0.0, 0.0, 1.0, 0.0]), 2) == 0.5
+    labels = np.array([1, 1, 0, 0])
+    assert recall_at_k(labels, np.zeros(4), 2) == 1.0
+    assert recall_at_k(labels, np.array([0.0, 0.0, 0.0, 1.0]), 2) == 0.5
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0], [1, 1, 1]])

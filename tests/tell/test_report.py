@@ -186,7 +186,6 @@ class TestContent:
         assert "adjacency: 0 → 0" in html
         assert "nan" not in html
 
-    @pytest.mark.xfail(reason="ids that are floats are rounded to four digits")
     def test_ids_are_never_rounded(self):
         html = render(table([1.0, 2.0], ids=[1000001.5, 1000002.5]))
         assert "1000001.5" in html
