@@ -117,8 +117,6 @@ def main() -> None:
     except EgoScoreError as error:
         print(f"egoscore: {error}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.exit(0)
 
 
 if __name__ == "__main__":

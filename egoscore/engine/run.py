@@ -58,6 +58,7 @@ class RunDirectory:
         try:
             run._begin(config)
         except OSError as error:
+            run.__exit__()
             raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
         except RunError:
             run.__exit__()

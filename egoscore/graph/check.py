@@ -21,7 +21,7 @@ def to_numpy(value: Any) -> NDArray[Any]:
     """An array from a torch tensor (wherever it lives), a frame, or anything numpy takes."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
-        value = value.to_dense() if value.is_sparse else value
+        value = value if str(value.layout) == "torch.strided" else value.to_dense()
         value = value.float() if str(value.dtype) == "torch.bfloat16" else value
     try:
         return np.asarray(value)
@@ -250,4 +250,5 @@ def _vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDAr
                 f"Node {node!r} has an attribute 'x' of shape {found}, others of shape "
                 f"({length},); all must be equally long."
             )
-    return np.stack([to_numpy(record["x"]) for record in records])
+    # as objects: text among numbers would turn them all into text
+    return np.array([list(record["x"]) for record in records], dtype=object)

@@ -74,8 +74,9 @@ def _measure_batch(
     energy = normalised_energy(batch.x, batch.adj)
     if not bool(torch.isfinite(averaged).all()):
         raise TrainingError(
-            "A reconstruction is not finite: the networks did not learn; train with a smaller "
-            "lr, or look for extreme values among the features."
+            f"The reconstruction of node number {int(_first_bad(batch.node, averaged))} is not "
+            "finite: either the networks did not learn (train with a smaller lr), or features "
+            "are far outside the range of the training network (check their units)."
         )
     return ComponentTable(
         node=batch.node,
@@ -85,6 +86,12 @@ def _measure_batch(
         taus=tuple(taus),
         num_samples=config.num_samples,
     )
+
+
+def _first_bad(nodes: NDArray[np.int64], values: Tensor) -> np.int64:
+    finite = torch.isfinite(values).flatten(1).all(dim=1).cpu().numpy()
+    first: np.int64 = nodes[~finite][0]
+    return first
 
 
 def _chains(batch: EgoBatch, copies: int) -> EgoBatch:

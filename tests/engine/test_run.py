@@ -505,3 +505,12 @@ class TestDamaged:
         monkeypatch.setattr(pq, "write_table", full)
         with pytest.raises(RunError, match="No space left on device"):
             self.again(broken, small)
+
+
+def test_a_folder_that_cannot_be_made_leaves_no_file_open(tmp_path, small):
+    detect(small, "small", EgoScore(**QUICK), tmp_path)
+    shutil.rmtree(tmp_path / "components")
+    (tmp_path / "components").write_text("a file")
+    with pytest.raises(RunError, match="Cannot use"):
+        detect(small, "small", EgoScore(**QUICK), tmp_path)
+    gc.collect()

@@ -298,3 +298,18 @@ class TestPyg:
     def test_a_single_number_is_not_a_table(self, pyg_data):
         source = pyg_data(x=torch.tensor(1.0), edge_index=torch.tensor(EDGES))
         assert "(nodes, features)" in refusal(AttributedGraph.from_pyg, source)
+
+
+class TestTensors:
+    def test_sparse_tensors_of_any_layout_are_read(self):
+        dense = torch.tensor(X, dtype=torch.float32)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch calls its CSR layout a beta
+            layouts = [dense.to_sparse(), dense.to_sparse_csr()]
+        for features in layouts:
+            np.testing.assert_array_equal(from_edges(features=features).features, X)
+
+    def test_text_in_a_vector_names_its_own_column(self):
+        graph = networkx_graph(x=[[1.0, 2.0], [3.0, "red"], [5.0, 6.0]])
+        message = refusal(AttributedGraph.from_networkx, graph)
+        assert "column 'x1' is not numeric (found 'red')" in message
