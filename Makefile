@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Also for what pip installs to build packages with.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
@@ -23,15 +26,15 @@ $(BIN)/python:
 
 # pip's constraints pin every version, so that every set-up is the same.
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet -e .
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --quiet -e '.[test]'
 	@touch $@
 
 $(VENV)/.installed-check: $(VENV)/.installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,check]'
+	$(BIN)/pip install --quiet -e '.[test,check]'
 	@touch $@
 
 demo: $(VENV)/.installed

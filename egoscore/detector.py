@@ -24,6 +24,7 @@ from egoscore.graph.convert import as_graph
 from egoscore.score import ComponentTable, combine
 from egoscore.tell import certainty
 from egoscore.tell.progress import progress_bar
+from egoscore.tell.words import summary
 
 
 class EgoScore(BaseEstimator):  # type: ignore[misc]
@@ -122,7 +123,10 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, data: Any, label: Any = None) -> Self:
         """Learn from a network and score its nodes. `label` is accepted as in PyGOD, unused."""
-        return self.fit_in(None, as_graph(data, self.directed))
+        graph = as_graph(data, self.directed)
+        if self.verbose:
+            print("\n".join(summary(graph, "Network")))
+        return self.fit_in(None, graph)
 
     def fit_in(self, run: RunDirectory | None, graph: AttributedGraph) -> Self:
         """`fit`, keeping everything in a run directory and continuing what is there."""
@@ -161,8 +165,11 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.loss_history_ = np.array(model.history, dtype=np.float64).reshape(-1, 2)
         self.n_features_in_ = len(model.scaling.mean)
         self.decision_score_ = self._score(table)
-        self.threshold_ = certainty.threshold(self.decision_score_, self.contamination)
-        self.label_ = (self.decision_score_ > self.threshold_).long()
+        self._flag(certainty.threshold(self.decision_score_, self.contamination))
+
+    def _flag(self, threshold: float) -> None:
+        self.threshold_ = threshold
+        self.label_ = (self.decision_score_ > threshold).long()
 
     def _score(self, table: ComponentTable) -> Tensor:
         used = self.model_.settings
@@ -223,6 +230,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         }
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
         extra = {"parameters": parameters, "taus": table.taus, "num_samples": table.num_samples}
+        extra |= {"threshold": self.threshold_}
         save_tensors(Path(path), tensors, self.model_.metadata() | extra)
 
     @classmethod
@@ -248,6 +256,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             num_samples=metadata["num_samples"],
         )
         detector._finish(FittedModel.from_tensors(tensors, metadata), table)
+        detector._flag(metadata["threshold"])
         return detector
 
     def _require_fitted(self) -> None:

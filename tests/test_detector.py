@@ -580,6 +580,15 @@ class TestChoices:
 
     def test_progress_bars_do_not_show_outside_a_terminal(self, graph, capfd):
         quick(verbose=1).fit(graph)
+        out, errors = capfd.readouterr()
+        assert errors == ""
+        assert out.count("\n") == 1  # what the network is, nothing else
+
+    def test_verbose_says_what_was_left_out_and_silence_is_the_default(self, capfd):
+        edges = [[0, 1, 1, 2], [1, 1, 2, 2]]
+        quick(verbose=1).fit((edges, np.eye(3)))
+        assert "Left out: 2 self-loops." in capfd.readouterr().out
+        quick().fit((edges, np.eye(3)))
         assert capfd.readouterr() == ("", "")
 
 
@@ -598,3 +607,12 @@ class TestPaperPreset:
         detector = EgoScore(preset="paper", epochs=1, steps=5, hidden_size=8).fit(graph)
         assert detector.components_.taus == pytest.approx((0.2, 0.4, 0.6, 0.8))
         assert detector.components_.num_samples == 3
+
+
+def test_a_threshold_is_saved_as_it_was_fitted(tmp_path):
+    detector = quick().fit(generate_network(60, 120, 3))
+    before = detector.threshold_
+    detector.set_params(contamination=0.4).save(tmp_path / "model")
+    loaded = EgoScore.load(tmp_path / "model")
+    assert loaded.threshold_ == before
+    assert torch.equal(loaded.label_, detector.label_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Protocol
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from egoscore.device import one_thread
 from egoscore.ego import EgoGraphs
 from egoscore.engine.model import FittedModel
+from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.learn import ScoreModel
 from egoscore.score import ComponentTable, ReconstructionConfig, measure
@@ -105,14 +107,22 @@ def _measured(
                 yield number, job.run(nodes, advance)
         return
     # spawn: a forked process could inherit a lock some thread of torch was holding
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         num_workers, get_context("spawn"), _start_worker, (model, graph, device)
-    ) as pool:
+    )
+    try:
         pending = {pool.submit(_run_in_worker, nodes): number for number, nodes in todo.items()}
         for future in as_completed(pending):
             number = pending[future]
             yield number, future.result()
             advance(len(todo[number]))
+    except BrokenProcessPool:
+        raise RunError(
+            "A scoring process died, perhaps for want of memory; use fewer num_workers. A run "
+            "directory keeps what was finished: the same command continues it."
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 _worker_job: _Job | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import time
 from pathlib import Path
@@ -57,34 +56,39 @@ class RunDirectory:
         run = cls(Path(path))
         try:
             run._begin(config)
-        except OSError as error:
+        except BaseException as error:
             run.__exit__()
-            raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
-        except RunError:
-            run.__exit__()
+            if isinstance(error, OSError):
+                raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
             raise
         return run
 
     def _begin(self, config: dict[str, Any]) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; a run needs a directory of its own.")
-        if (self.path / "config.json").exists():
-            self._require_same(config)
-        elif self.path.exists() and any(not _is_ours(p) for p in self.path.iterdir()):
+        known = (self.path / "config.json").exists()
+        if not known and self.path.exists() and any(not _is_ours(p) for p in self.path.iterdir()):
             raise RunError(
                 f"{self.path} is not empty and holds no run of egoscore; choose another directory."
             )
         self.path.mkdir(parents=True, exist_ok=True)
         self._take_lock()
+        if known:
+            self._require_same(config)
+        # before the folders: what has no config.json must not look like somebody else's
+        write_text(self.path / "config.json", json.dumps(config, indent=2) + "\n")
         for folder in ("", "training", "components"):
             (self.path / folder).mkdir(exist_ok=True)
             for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
                 draft.unlink(missing_ok=True)
-        write_text(self.path / "config.json", json.dumps(config, indent=2) + "\n")
 
     def _take_lock(self) -> None:
         # The system releases it when the process ends, however it ends.
-        self._lock = (self.path / ".lock").open("w")
+        self._lock = (self.path / ".lock").open("a")
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -186,5 +190,6 @@ def _is_ours(path: Path) -> bool:
 def _flat(config: dict[str, Any]) -> dict[str, Any]:
     """What makes two runs the same, name by name."""
     settings = config.get("settings") or {}
+    software = {"egoscore version": (config.get("versions") or {}).get("egoscore")}
     fixed = {name: settings[name] for name in settings if name not in _FREE_SETTINGS}
-    return {name: config.get(name) for name in _IDENTITY} | fixed
+    return {name: config.get(name) for name in _IDENTITY} | software | fixed

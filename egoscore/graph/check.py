@@ -85,7 +85,8 @@ def _not_a_number(name: str, value: Any) -> InputError:
 
 def _finite(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
-        result = np.ascontiguousarray(values, dtype=np.float32)
+        # a copy: what the user does to the array later must not reach the network
+        result = np.array(values, dtype=np.float32, order="C")
     finite = np.isfinite(result)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]

@@ -174,6 +174,8 @@ class AttributedGraph:
         values, _ = check.features(features)
         check.square(adjacency.shape, len(values))
         entries = adjacency.tocoo()
+        if entries.dtype.kind == "f" and np.isnan(entries.data).any():
+            raise InputError("The adjacency matrix has NaN entries; say whether they are edges.")
         present = entries.data != 0
         edges = np.stack([entries.row[present], entries.col[present]])
         return cls.from_edges(edges, features, directed, ids, labels)

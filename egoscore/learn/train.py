@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from egoscore.learn.state import TrainingState
 
 FIRST_TIME = 1e-5
 _CAPACITY = 65_536  # padded entries that go through the networks at once: they stay in the cache
+_HOPELESS = 1000.0  # times the loss of a network that answers nothing but zero
 _FILL = 4_096  # below this a batch costs more in overhead than padding to it does
 
 
@@ -51,13 +52,14 @@ def train(
 
     All randomness is keyed by epoch and node, so a continued training equals an unbroken one.
     """
+    limits = _loss_limits(egos)
     while state.epoch < config.epochs:
         epoch_losses = np.zeros(2)
         for centres in _batches(len(egos), config.batch_size, state.epoch, seed):
             losses = _accumulate_gradients(state, egos, centres, sde, seed)
-            _require_finite(losses, state.epoch, config)
+            _require_sane(losses, limits, state.epoch, config)
             norms = [_clip(network, config.clip_norm) for network in state.networks]
-            _require_finite(norms, state.epoch, config)
+            _require_sane(norms, (math.inf, math.inf), state.epoch, config)
             state.step(config.ema_decay)
             epoch_losses += np.array(losses) * (len(centres) / len(egos))
         state.history.append((float(epoch_losses[0]), float(epoch_losses[1])))
@@ -106,13 +108,21 @@ def _clip(network: torch.nn.Module, largest: float) -> float:
     return float(torch.nn.utils.clip_grad_norm_(network.parameters(), largest))
 
 
-def _require_finite(
-    values: tuple[float, float] | list[float], epoch: int, config: TrainingConfig
+def _loss_limits(egos: EgoGraphs) -> tuple[float, float]:
+    """Losses beyond which training has run away: many times those of predicting no noise."""
+    sizes = egos.sizes.astype(np.float64)
+    entries = float(sizes.mean()) * egos.graph.num_features
+    pairs = float((sizes * (sizes - 1)).mean())
+    return _HOPELESS * 0.5 * entries, _HOPELESS * 0.5 * max(pairs, 1.0)
+
+
+def _require_sane(
+    values: Sequence[float], limits: tuple[float, float], epoch: int, config: TrainingConfig
 ) -> None:
-    if all(math.isfinite(value) for value in values):
-        return
-    part = "features" if not math.isfinite(values[0]) else "adjacency"
-    raise TrainingError(
-        f"Training diverged in epoch {epoch + 1}: the loss of the {part} is not finite; "
-        f"use a smaller lr (now {config.lr}) or look for extreme values among the features."
-    )
+    for part, value, limit in zip(("features", "adjacency"), values, limits, strict=True):
+        if not math.isfinite(value) or value > limit:
+            raise TrainingError(
+                f"Training diverged in epoch {epoch + 1}: the loss of the {part} ran away (found "
+                f"{value:.3g}); use a smaller lr (now {config.lr}) or look for extreme values "
+                "among the features."
+            )

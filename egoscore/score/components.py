@@ -71,17 +71,16 @@ def _measure_batch(
     shape = (config.num_levels, config.num_samples, len(batch.node), -1)
     # chains run from the highest level to the lowest; the table from the lowest to the highest
     averaged = per_chain.view(shape).mean(dim=1).flip(0).transpose(0, 1)
-    energy = normalised_energy(batch.x, batch.adj)
     if not bool(torch.isfinite(averaged).all()):
         raise TrainingError(
-            f"The reconstruction of node number {int(_first_bad(batch.node, averaged))} is not "
-            "finite: either the networks did not learn (train with a smaller lr), or features "
+            f"The reconstruction of node {egos.graph.ids[_first_bad(batch.node, averaged)]!r} is "
+            "not finite: either the networks did not learn (train with a smaller lr), or features "
             "are far outside the range of the training network (check their units)."
         )
     return ComponentTable(
         node=batch.node,
         ego_size=batch.sizes,
-        energy=energy.cpu().numpy(),
+        energy=normalised_energy(batch.x, batch.adj).cpu().numpy(),
         values=averaged.cpu().numpy(),
         taus=tuple(taus),
         num_samples=config.num_samples,

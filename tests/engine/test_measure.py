@@ -1,5 +1,8 @@
 """Measuring many nodes: in shards, in processes, never twice."""
 
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +10,7 @@ import torch
 from egoscore import EgoScore, generate_network
 from egoscore.engine import fit_model, measure, measure_nodes
 from egoscore.engine.measure import shards
+from egoscore.errors import RunError
 
 CPU = torch.device("cpu")
 
@@ -128,3 +132,23 @@ def test_processes_measure_what_one_process_measures(graph, model, small_shards)
 def test_there_are_never_more_processes_than_shards(graph, model, monkeypatch):
     monkeypatch.setattr(measure, "ProcessPoolExecutor", None)
     assert len(measure_nodes(model, graph, CPU, num_workers=8).node) == 50
+
+
+def test_a_process_that_dies_is_told_and_the_rest_is_not_waited_for(
+    graph, model, small_shards, monkeypatch
+):
+    class Dying:
+        def __init__(self, *_):
+            self.cancelled = False
+
+        def submit(self, _, nodes):
+            future = Future()
+            future.set_exception(BrokenProcessPool("killed"))
+            return future
+
+        def shutdown(self, cancel_futures):
+            assert cancel_futures
+
+    monkeypatch.setattr(measure, "ProcessPoolExecutor", Dying)
+    with pytest.raises(RunError, match="scoring process died"):
+        measure_nodes(model, graph, CPU, num_workers=2)

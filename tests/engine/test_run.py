@@ -514,3 +514,28 @@ def test_a_folder_that_cannot_be_made_leaves_no_file_open(tmp_path, small):
     with pytest.raises(RunError, match="Cannot use"):
         detect(small, "small", EgoScore(**QUICK), tmp_path)
     gc.collect()
+
+
+def test_a_run_killed_in_its_first_moment_can_be_started_again(tmp_path, small, monkeypatch):
+    make = Path.mkdir
+
+    def die(self, *options, **named):
+        if self.name == "training":
+            raise KeyboardInterrupt
+        make(self, *options, **named)
+
+    monkeypatch.setattr(Path, "mkdir", die)
+    with pytest.raises(KeyboardInterrupt):
+        detect(small, "small", EgoScore(**QUICK), tmp_path / "run")
+    monkeypatch.undo()
+    assert detect(small, "small", EgoScore(**QUICK), tmp_path / "run").ranking.num_rows == 40
+
+
+def test_a_run_of_another_version_is_refused(tmp_path, small):
+    detect(small, "small", EgoScore(**QUICK), tmp_path)
+    config = tmp_path / "config.json"
+    found = json.loads(config.read_text())
+    found["versions"]["egoscore"] = "0.0.1"
+    config.write_text(json.dumps(found))
+    with pytest.raises(RunError, match="another egoscore version"):
+        detect(small, "small", EgoScore(**QUICK), tmp_path)

@@ -227,6 +227,10 @@ class TestNodeInfo:
 
 
 class TestAdjacency:
+    def test_entries_that_are_no_numbers_are_refused(self):
+        matrix = sparse.coo_array(([1.0, np.nan], ([0, 1], [1, 2])), shape=(4, 4))
+        assert "NaN entries" in refusal(AttributedGraph.from_scipy, matrix, X)
+
     def test_a_matrix_must_be_square(self):
         message = refusal(AttributedGraph.from_scipy, sparse.csr_array((4, 5)), X)
         assert "square (found 4 rows and 5 columns)" in message
@@ -301,6 +305,12 @@ class TestPyg:
 
 
 class TestTensors:
+    def test_what_happens_to_the_users_array_later_does_not_matter(self):
+        features = np.ones((4, 2), dtype=np.float32)
+        graph = from_edges(features=features)
+        features[:] = np.nan
+        assert np.isfinite(graph.features).all()
+
     def test_sparse_tensors_of_any_layout_are_read(self):
         dense = torch.tensor(X, dtype=torch.float32)
         with warnings.catch_warnings():

@@ -299,3 +299,16 @@ def test_the_papers_settings_are_the_defaults():
     config = TrainingConfig()
     assert (config.epochs, config.weight_decay, config.clip_norm) == (300, 0.01, 1.0)
     assert config.ema_decay == 0.999
+
+
+@pytest.mark.parametrize("lr", [0.5, 1.0, 3.0])
+def test_a_loss_that_runs_away_stops_training_long_before_it_is_infinite(lr):
+    egos = egos_of(network(200, 600))
+    with pytest.raises(TrainingError, match="ran away") as caught:
+        trained(egos, TrainingConfig(epochs=100, lr=lr))
+    assert f"smaller lr (now {lr})" in str(caught.value)
+
+
+def test_the_largest_lr_of_the_papers_grid_does_not_count_as_running_away():
+    state = trained(egos_of(network()), TrainingConfig(epochs=60, lr=0.1))
+    assert state.epoch == 60
