@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -34,7 +34,7 @@ class EgoNoise:
     one independent entries; the diagonal and all padding are exactly zero.
 
     Attributes: `keys` with B rows, `sizes` (B,) real node counts, `num_features`, `directed`,
-    `device`.
+    `device`, and `packed`: whether adjacencies are vectors of pairs instead of matrices.
     """
 
     keys: Keys
@@ -42,15 +42,13 @@ class EgoNoise:
     num_features: int
     directed: bool
     device: torch.device
+    packed: bool = False
 
     def first(self, count: int) -> EgoNoise:
         """The noise of the first `count` chains."""
         if count == len(self.sizes):
             return self
-        return EgoNoise(
-            self.keys.first(count), self.sizes[:count], self.num_features, self.directed,
-            self.device,
-        )  # fmt: skip
+        return replace(self, keys=self.keys.first(count), sizes=self.sizes[:count])
 
     def features(self, purpose: Purpose, step: int, width: int) -> Tensor:
         """Noise of shape (B, width, F)."""
@@ -60,11 +58,13 @@ class EgoNoise:
         return shaped.to(self.device)
 
     def adjacency(self, purpose: Purpose, step: int, width: int) -> Tensor:
-        """Noise of shape (B, width, width)."""
+        """Noise of shape (B, width, width), or (B, 1, pairs) if packed."""
         per_pair = 2 if self.directed else 1
         counts = self.sizes * (self.sizes - 1) // 2 * per_pair
         longest = width * (width - 1) // 2 * per_pair
         flat = normals(self.keys, purpose, step, counts, longest)
+        if self.packed:
+            return torch.from_numpy(flat).unsqueeze(1).to(self.device)
         out = np.zeros((len(self.sizes), width, width), dtype=np.float32)
         _spread(flat, self.sizes, int(self.directed), out)
         return torch.from_numpy(out).to(self.device)

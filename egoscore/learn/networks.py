@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from egoscore.learn.layers import GraphConvolution, Mlp, propagation
+from egoscore.learn.pairs import pair_order
 
 NUM_CHANNELS = 2  # A and A²
 NUM_OUTPUT_CHANNELS = 4
@@ -79,20 +80,15 @@ class AdjacencyNetwork(nn.Module):
 
     def forward(self, x: Tensor, adj: Tensor, mask: Tensor) -> Tensor:
         """x (B, N, F), adj (B, N, N), mask (B, N) → (B, N, N) with a zero diagonal."""
-        channels = [adj, adj @ adj]
-        maps = [attend(x, c) for attend, c in zip(self.attention, channels, strict=True)]
-        if not self.directed:
-            maps = [(m + m.transpose(-1, -2)) / 2 for m in maps]
-        mixed = self.mix(torch.stack([*maps, *channels], dim=-1))  # (B, N, N, 4)
-        if not self.directed:
-            mixed = mixed + mixed.transpose(1, 2)
-        joined = torch.cat([torch.stack(channels, dim=-1), mixed], dim=-1)
-        out: Tensor = self.final(joined).squeeze(-1) * pair_mask(mask)
-        return out
-
-
-def pair_mask(mask: Tensor) -> Tensor:
-    """(B, N) → (B, N, N): 1 for two different real nodes."""
-    pairs = mask.unsqueeze(-1) * mask.unsqueeze(-2)
-    pairs.diagonal(dim1=-2, dim2=-1).zero_()
-    return pairs
+        order = pair_order(adj.shape[-1], self.directed, adj.device)
+        matrices = [adj, adj @ adj]
+        maps = [attend(x, c) for attend, c in zip(self.attention, matrices, strict=True)]
+        channels = [order.pack(c) for c in matrices]
+        if self.directed:
+            mixed = self.mix(torch.stack([*map(order.pack, maps), *channels], dim=-1))
+        else:
+            # both directions of a pair get the same; GDSS adds them up
+            mixed = 2 * self.mix(torch.stack([*map(order.pack_mean, maps), *channels], dim=-1))
+        joined = torch.cat([torch.stack(channels, dim=-1), mixed], dim=-1)  # (B, P, 6)
+        noise = order.unpack(self.final(joined).squeeze(-1))
+        return noise * mask.unsqueeze(-1) * mask.unsqueeze(-2)

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from egoscore.learn.adam import Adam
 from egoscore.learn.model import ScoreModel
-
-_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 class TrainingState:
@@ -23,8 +22,7 @@ class TrainingState:
             model.adjacency_network,
         )
         self.optimisers = [
-            torch.optim.Adam(network.parameters(), lr=lr, weight_decay=weight_decay, fused=True)
-            for network in self.networks
+            Adam(network.parameters(), lr, weight_decay) for network in self.networks
         ]
         self.epoch = 0
         self.num_updates = 0
@@ -33,7 +31,7 @@ class TrainingState:
     def zero_gradients(self) -> None:
         """Forget the gradients of the last step."""
         for optimiser in self.optimisers:
-            optimiser.zero_grad(set_to_none=True)
+            optimiser.zero_gradients()
 
     def step(self, ema_decay: float) -> None:
         """One step of both optimisers; the running average follows, faster at the beginning."""
@@ -50,9 +48,8 @@ class TrainingState:
         named = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         named |= {f"average.{name}": value for name, value in self.average.items()}
         for index, optimiser in enumerate(self.optimisers):
-            for number, moments in optimiser.state_dict()["state"].items():
-                for key in _MOMENTS:
-                    named[f"optimiser{index}.{number}.{key}"] = moments[key]
+            moments = optimiser.tensors()
+            named |= {f"optimiser{index}.{name}": value for name, value in moments.items()}
         named["num_updates"] = torch.tensor(self.num_updates)
         return {name: value.detach().clone() for name, value in named.items()}
 
@@ -64,12 +61,7 @@ class TrainingState:
         for name, value in named_under("average.", tensors).items():
             self.average[name].copy_(value)
         for index, optimiser in enumerate(self.optimisers):
-            saved: dict[int, dict[str, Tensor]] = {}
-            for name, value in named_under(f"optimiser{index}.", tensors).items():
-                number, key = name.split(".")
-                saved.setdefault(int(number), {})[key] = value.clone()
-            groups = optimiser.state_dict()["param_groups"]
-            optimiser.load_state_dict({"state": saved, "param_groups": groups})
+            optimiser.restore(named_under(f"optimiser{index}.", tensors))
         self.num_updates = int(tensors["num_updates"])
         self.epoch = epoch
         self.history = list(history)

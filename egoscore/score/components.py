@@ -12,10 +12,13 @@ from torch import Tensor
 
 from egoscore.compare import binarise, feature_error, normalised_energy, structure_error
 from egoscore.diffuse import EgoNoise, Sde, perturb
+from egoscore.diffuse.sde import per_graph
 from egoscore.ego import EgoBatch, EgoGraphs
 from egoscore.errors import TrainingError
 from egoscore.keyed import Keys, Purpose
 from egoscore.learn import ScoreModel
+from egoscore.learn.inference import Inference
+from egoscore.learn.pairs import pair_order
 from egoscore.reverse import SOLVERS, levels, num_steps, solve
 from egoscore.score.table import ComponentTable
 
@@ -49,8 +52,9 @@ def measure(
     chains = config.num_levels * config.num_samples
     parts = []
     with torch.inference_mode():
+        networks = Inference(model)
         for chunk in egos.chunks(centres, max(1, _CAPACITY // chains)):
-            parts.append(_measure_batch(egos, egos.batch(chunk), model, sde, config, seed))
+            parts.append(_measure_batch(egos, egos.batch(chunk), networks, sde, config, seed))
             advance(len(chunk))
     return ComponentTable.join(parts)
 
@@ -58,7 +62,7 @@ def measure(
 def _measure_batch(
     egos: EgoGraphs,
     batch: EgoBatch,
-    model: ScoreModel,
+    networks: Inference,
     sde: Sde,
     config: ReconstructionConfig,
     seed: int,
@@ -66,7 +70,7 @@ def _measure_batch(
     taus = levels(config.num_levels)
     many = _chains(batch, config.num_levels * config.num_samples)
     noise = _chain_noise(egos, batch, config, seed)
-    restored_x, restored_adj = _reconstruct(many, noise, taus, model, sde, config)
+    restored_x, restored_adj = _reconstruct(many, noise, taus, networks, sde, config)
     per_chain = _compare(many, restored_x, binarise(restored_adj))  # (K·S·B, C)
     shape = (config.num_levels, config.num_samples, len(batch.node), -1)
     # chains run from the highest level to the lowest; the table from the lowest to the highest
@@ -114,31 +118,37 @@ def _chain_noise(
     keys = Keys(seed, np.tile(batch.node, copies), level, sample)
     graph = egos.graph
     sizes = np.tile(batch.sizes, copies)
-    return EgoNoise(keys, sizes, graph.num_features, graph.directed, egos.device)
+    return EgoNoise(keys, sizes, graph.num_features, graph.directed, egos.device, packed=True)
 
 
 def _reconstruct(
     many: EgoBatch,
     noise: EgoNoise,
     taus: list[float],
-    model: ScoreModel,
+    networks: Inference,
     sde: Sde,
     config: ReconstructionConfig,
 ) -> tuple[Tensor, Tensor]:
-    """Noise each chain to its level and solve back; shapes as in `many`."""
+    """Noise each chain to its level and solve back; shapes as in `many`.
+
+    On the way an adjacency is the vector of its pairs, (B, 1, P): all graphs have one size.
+    """
     level = torch.from_numpy(noise.keys.level)
     tau = torch.tensor(taus, dtype=torch.float64)[level]
     steps = torch.tensor([num_steps(tau, config.steps) for tau in taus])[level]
     width = many.x.shape[1]
     noise_x = noise.features(Purpose.FORWARD_FEATURES, 0, width)
-    noise_adj = noise.adjacency(Purpose.FORWARD_ADJACENCY, 0, width)
+    noise_pairs = noise.adjacency(Purpose.FORWARD_ADJACENCY, 0, width)
+    order = pair_order(width, noise.directed, many.x.device)
 
-    def gradients(x: Tensor, adj: Tensor, mask: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        return model.gradients(x, adj, mask, t, sde)
+    def gradients(x: Tensor, pairs: Tensor, mask: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        in_x, in_pairs = networks.predict_noise(x, pairs.squeeze(1))
+        scale = per_graph(-1.0 / sde.std(t), x)
+        return in_x * scale, in_pairs.unsqueeze(1) * scale
 
-    return solve(
+    x, pairs = solve(
         perturb(many.x, noise_x, sde, tau),
-        perturb(many.adj, noise_adj, sde, tau),
+        perturb(order.pack(many.adj).unsqueeze(1), noise_pairs, sde, tau),
         many.mask,
         tau,
         steps,
@@ -147,6 +157,7 @@ def _reconstruct(
         SOLVERS[config.solver],
         noise,
     )
+    return x, order.unpack(pairs.squeeze(1))
 
 
 def _compare(many: EgoBatch, restored_x: Tensor, restored_adj: Tensor) -> Tensor:

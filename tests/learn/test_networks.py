@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from egoscore.learn import ScoreModel
-from egoscore.learn.networks import pair_mask
 
 NUM_FEATURES, HIDDEN = 3, 8
 
@@ -202,10 +201,3 @@ def test_directed_output_is_not_symmetrised_and_has_a_zero_diagonal():
     assert not out.diagonal(dim1=1, dim2=2).any()
     pairs = ~torch.eye(6, dtype=torch.bool)
     assert ((out - out.transpose(1, 2))[0][pairs].abs() > 1e-6).all()
-
-
-def test_pairs_are_two_different_real_nodes():
-    assert pair_mask(torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])).tolist() == [
-        [[0, 1, 0], [1, 0, 0], [0, 0, 0]],
-        [[0, 0, 0], [0, 0, 0], [0, 0, 0]],
-    ]

@@ -82,10 +82,7 @@ def test_the_running_average_starts_at_the_weights_and_does_not_share_them():
 
 def test_each_network_has_its_own_optimiser():
     state = new_state()
-    found = [
-        {id(p) for group in optimiser.param_groups for p in group["params"]}
-        for optimiser in state.optimisers
-    ]
+    found = [{id(p) for p in optimiser.parameters} for optimiser in state.optimisers]
     networks = (state.model.feature_network, state.model.adjacency_network)
     assert found == [{id(p) for p in network.parameters()} for network in networks]
 
@@ -125,7 +122,8 @@ def test_everything_that_changes_is_put_away():
         part: sum(name.startswith(part) for name in tensors) for part in ("model.", "average.")
     }
     assert count == {"model.": num_parameters, "average.": num_parameters}
-    assert sum("exp_avg" in name for name in tensors) == 2 * num_parameters
+    moments = ("first." in name or "second." in name for name in tensors)
+    assert sum(moments) == 2 * num_parameters
     assert int(tensors["num_updates"]) == 2
 
 
