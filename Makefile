@@ -53,6 +53,7 @@ check: $(VENV)/.installed-check
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cost.py --data-dir $(DATA)
+	$(BIN)/python benchmarks/extraction.py
 
 bench-paper: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/paper_rows.py disney --data-dir $(DATA)
