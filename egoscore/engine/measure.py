@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -118,11 +119,19 @@ def _measured(
             advance(len(todo[number]))
     except BrokenProcessPool:
         raise RunError(
-            "A scoring process died, perhaps for want of memory; use fewer num_workers. A run "
-            "directory keeps what was finished: the same command continues it."
+            "A scoring process died, perhaps for want of memory; use fewer num_workers, and guard "
+            "the main script with 'if __name__ == \"__main__\":'. A run directory keeps what was "
+            "finished: the same command continues it."
         ) from None
     finally:
-        pool.shutdown(cancel_futures=True)
+        _stop(pool)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the processes at once: what they still have in hand is not wanted any more."""
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
+        process.terminate()
+    pool.shutdown(cancel_futures=True)
 
 
 _worker_job: _Job | None = None
@@ -130,6 +139,7 @@ _worker_job: _Job | None = None
 
 def _start_worker(model: FittedModel, graph: AttributedGraph, device: torch.device) -> None:
     global _worker_job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     torch.set_num_threads(1)
     _worker_job = _Job.prepare(model, graph, device)
 

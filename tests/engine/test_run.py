@@ -539,3 +539,28 @@ def test_a_run_of_another_version_is_refused(tmp_path, small):
     config.write_text(json.dumps(found))
     with pytest.raises(RunError, match="another egoscore version"):
         detect(small, "small", EgoScore(**QUICK), tmp_path)
+
+
+def test_an_interruption_ends_the_processes_too_and_the_run_continues(tmp_path):
+    driver = (
+        "import sys\n"
+        "from egoscore import cli\n"
+        "from egoscore.engine import measure\n"
+        "measure._SMALLEST_SHARD = 50\n"
+        "if __name__ == '__main__':\n"
+        "    sys.argv[0] = 'egoscore'\n"
+        "    cli.main()\n"
+    )
+    (tmp_path / "driver.py").write_text(driver)
+    arguments = ["detect", "builtin", f"--out={tmp_path / 'run'}", "--epochs=1", "--hidden-size=8"]
+    command = [sys.executable, tmp_path / "driver.py", *arguments, "--num-workers=2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 120
+        while not list(tmp_path.glob("run/components/part-*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"the same command continues the run" in errors
+    finished = len(list(tmp_path.glob("run/components/part-*")))
+    assert 0 < finished < 20
