@@ -72,6 +72,7 @@ def test_every_link_and_every_file_named_in_the_docs_exists(path):
     files = re.findall(r"`((?:egoscore|benchmarks|tests|examples|docs)/[\w/.]+)`", text)
     for target in links:
         assert (path.parent / target).exists(), target
+        assert (path.parent / target).is_dir() or (path.parent / target).read_text().strip()
     for target in files:
         assert (ROOT / target).exists(), target
 
