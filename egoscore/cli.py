@@ -39,7 +39,10 @@ def detect(
     data_dir: DataDir = None,
     contamination: Annotated[float, typer.Option(help="Share of nodes to flag.")] = 0.1,
     dissimilarity: Annotated[str | None, _option("'rec' or 'energy'.", SCORE)] = None,
-    alpha: Annotated[float | None, _option("Features against structure.", SCORE)] = None,
+    alpha: Annotated[
+        float | None,
+        _option("Weight of the features in 'rec', 0 to 1; the structure has the rest.", SCORE),
+    ] = None,
     weighting: Annotated[str | None, _option("'sqrt_snr', 'snr' or 'none'.", SCORE)] = None,
     num_levels: Annotated[int | None, _option("Noise levels.", SCORE)] = None,
     num_samples: Annotated[int | None, _option("Noisings per level.", SCORE)] = None,

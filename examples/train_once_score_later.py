@@ -13,5 +13,6 @@ with tempfile.TemporaryDirectory() as folder:
     detector = EgoScore.load(file)
     scores = detector.decision_function(tonight)
     flagged = detector.predict(tonight)
+    # the threshold is the training network's: on another network any share may lie above it
     print(f"{int(flagged.sum())} of {tonight.num_nodes} nodes are above the training threshold;")
     print(f"the highest score is {scores.max():.3f}, of node {int(scores.argmax())}")

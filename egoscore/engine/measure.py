@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
+from threading import Thread
 from typing import Protocol
 
 import numpy as np
@@ -140,8 +143,16 @@ _worker_job: _Job | None = None
 def _start_worker(model: FittedModel, graph: AttributedGraph, device: torch.device) -> None:
     global _worker_job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     torch.set_num_threads(1)
     _worker_job = _Job.prepare(model, graph, device)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone: nobody would, if the parent was killed."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def _run_in_worker(nodes: NDArray[np.int64]) -> ComponentTable:

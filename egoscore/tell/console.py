@@ -45,7 +45,11 @@ def show_detection(found: Detection, top: int) -> None:
                 f"recall@{known.num_outliers} {100 * known.recall_at_k:.1f}%."
             )
         )
-    console.print(Text(f"Written to {found.path}: scores.parquet, report.html, model."))
+    console.print(
+        Text(
+            f"Written to {found.path}: scores.parquet, report.html, model.safetensors, config.json."
+        )
+    )
 
 
 def _top_table(found: Detection, top: int) -> Table:
