@@ -10,8 +10,10 @@ Counter words: position block | node | level, sample (16 bits each) | purpose, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,6 +21,15 @@ from numpy.typing import NDArray
 
 _TILE = 64  # positions filled together: 16 blocks of four words, so that the compiler vectorises
 _BLOCKS = _TILE // 4
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """`function` as machine code, kept on disk where there is a place for it."""
+    try:
+        return numba.njit(function, cache=True, error_model="numpy")
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written
+        return numba.njit(function, error_model="numpy")
+
 
 _inlined = numba.njit(inline="always", error_model="numpy")
 
@@ -114,7 +125,7 @@ def _fill_tile(out, tile, node, pair, task, k0, k1):  # type: ignore[no-untyped-
         out[3 * _BLOCKS + i] = radius1 * sin1
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled
 def _fill_normals(out, counts, seed, purpose, step, node, level, sample):  # type: ignore[no-untyped-def]
     k0 = np.uint32(seed & np.uint64(0xFFFFFFFF))
     k1 = np.uint32(seed >> np.uint64(32))
@@ -131,7 +142,7 @@ def _fill_normals(out, counts, seed, purpose, step, node, level, sample):  # typ
         out[row, counts[row] :] = 0.0
 
 
-@numba.njit(cache=True)
+@compiled
 def _fill_words(out, seed, purpose, step, node):  # type: ignore[no-untyped-def]
     k0 = np.uint32(seed & np.uint64(0xFFFFFFFF))
     k1 = np.uint32(seed >> np.uint64(32))

@@ -82,7 +82,10 @@ RULES: dict[str, Rule] = {
     "sde": _one_of(*SDES),
     "solver": _one_of(*SOLVERS),
     "steps": _whole(1, 2**23),
-    "hidden_size": (lambda v: _is_int(v) and v > 0 and v % 4 == 0, "a positive multiple of 4"),
+    "hidden_size": (
+        lambda v: _is_int(v) and 0 < v <= 4096 and v % 4 == 0,
+        "a multiple of 4 from 4 to 4096",
+    ),
     "epochs": _whole(0, 2**23),
     "lr": (lambda v: _is_number(v) and 0 < v <= 10, "a float in (0, 10]"),
     "weight_decay": (lambda v: _is_number(v) and 0 <= v <= 10, "a float in [0, 10]"),

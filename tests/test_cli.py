@@ -216,7 +216,7 @@ class TestRefusals:
             ("--contamination=0.9", "'contamination' parameter"),
             ("--seed=-1", "'seed' parameter"),
             ("--solver=euler", "must be one of 'em', 'reverse', 'em+langevin'"),
-            ("--hidden-size=7", "must be a positive multiple of 4. Got 7 instead."),
+            ("--hidden-size=7", "must be a multiple of 4 from 4 to 4096. Got 7 instead."),
             ("--epochs=-3", "'epochs' parameter"),
             ("--preset=best", "'preset' parameter"),
             ("--num-workers=0", "'num_workers' parameter"),

@@ -105,7 +105,7 @@ def test_the_detector_refuses_them_when_it_is_used_not_before(name, value):
         ("alpha", 1.5, "must be a float in [0, 1]. Got 1.5 instead."),
         ("num_levels", 0, "must be an int from 1 to 999. Got 0 instead."),
         ("max_nodes", 0, "must be None or an int from 1 to 32768. Got 0 instead."),
-        ("hidden_size", 6, "must be a positive multiple of 4. Got 6 instead."),
+        ("hidden_size", 6, "must be a multiple of 4 from 4 to 4096. Got 6 instead."),
         ("weighting", "x", "must be one of 'sqrt_snr', 'snr', 'none'. Got 'x' instead."),
     ],
 )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.keyed import Keys, Purpose, normals
+from egoscore.keyed import Keys, Purpose, compiled, normals
 
 
-@numba.njit(cache=True)
+@compiled
 def _spread(pairs, sizes, directed, out):  # type: ignore[no-untyped-def]
     """Vectors of pairs (B, P) to matrices (B, N, N); the order of pairs does not depend on N."""
     for b in range(len(sizes)):

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from egoscore.keyed import Purpose, philox
+from egoscore.keyed import Purpose, compiled, philox
 
 _SUBSAMPLE = int(Purpose.SUBSAMPLE)
 
 
-@numba.njit(cache=True)
+@compiled
 def _walk(indptr, indices, centre, hops, limit, slot, found):  # type: ignore[no-untyped-def]
     """Breadth-first from the centre; stops early once `limit` nodes are found."""
     found[0] = centre
@@ -35,7 +34,7 @@ def _walk(indptr, indices, centre, hops, limit, slot, found):  # type: ignore[no
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def _reach(indptr, indices, centre, hops, limit, slot, found):  # type: ignore[no-untyped-def]
     """Put the nodes within `hops` of the centre into `found`, the centre first; their number."""
     count = _walk(indptr, indices, centre, hops, limit, slot, found)
@@ -44,14 +43,14 @@ def _reach(indptr, indices, centre, hops, limit, slot, found):  # type: ignore[n
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def count_reached(indptr, indices, hops, limit, slot, found, out):  # type: ignore[no-untyped-def]
     """For every node, how many lie within `hops` of it, itself included, up to `limit`."""
     for centre in range(len(out)):
         out[centre] = _reach(indptr, indices, centre, hops, limit, slot, found)
 
 
-@numba.njit(cache=True)
+@compiled
 def _place(ascending, value):  # type: ignore[no-untyped-def]
     """Where `value` is, or belongs, in a sorted array (bisection; numpy's compiles slowly)."""
     low, high = 0, len(ascending)
@@ -64,7 +63,7 @@ def _place(ascending, value):  # type: ignore[no-untyped-def]
     return low
 
 
-@numba.njit(cache=True)
+@compiled
 def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-def]
     """`wanted` of the numbers below `total`, ascending, every subset equally likely.
 
@@ -84,14 +83,14 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
         chosen[place] = pick
 
 
-@numba.njit(cache=True)
+@compiled
 def _has(indptr, indices, node, other):  # type: ignore[no-untyped-def]
     row = indices[indptr[node] : indptr[node + 1]]
     place = _place(row, other)
     return place < len(row) and row[place] == other
 
 
-@numba.njit(cache=True)
+@compiled
 def _connect(indptr, indices, members, size, slot, adj):  # type: ignore[no-untyped-def]
     """Write the edges among the members into `adj`, whichever way is shorter per row."""
     for row in range(size):
@@ -112,7 +111,7 @@ def _connect(indptr, indices, members, size, slot, adj):  # type: ignore[no-unty
         slot[members[row]] = 0
 
 
-@numba.njit(cache=True)
+@compiled
 def cut(  # type: ignore[no-untyped-def]
     indptr, indices, near_ptr, near, centres, hops, max_nodes, seed, slot, found, members, adj
 ):

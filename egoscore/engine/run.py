@@ -101,8 +101,13 @@ class RunDirectory:
         try:
             found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
             before, now = _flat(found), _flat(json.loads(json.dumps(config)))
+            if "fingerprint" not in found:
+                raise ValueError
         except (AttributeError, TypeError, ValueError):
-            raise RunError(f"{self.path / 'config.json'} is damaged; remove the run.") from None
+            raise RunError(
+                f"{self.path / 'config.json'} is damaged or not that of a run; choose another "
+                "directory."
+            ) from None
         for name in now:
             if now[name] != before.get(name):
                 raise RunError(

@@ -454,7 +454,7 @@ class TestRefused:
 
     def test_a_damaged_configuration(self, finished, builtin):
         (finished / "config.json").write_text('{"seed": 0')
-        with pytest.raises(RunError, match=r"config\.json is damaged; remove the run"):
+        with pytest.raises(RunError, match=r"config\.json is damaged or not that of a run"):
             detect(builtin, "builtin", EgoScore(**QUICK), finished)
 
     def test_a_configuration_that_is_no_object(self, finished, builtin):
