@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from threading import Thread
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -111,9 +111,13 @@ def _measured(
                 yield number, job.run(nodes, advance)
         return
     # spawn: a forked process could inherit a lock some thread of torch was holding
-    pool = ProcessPoolExecutor(
-        num_workers, get_context("spawn"), _start_worker, (model, graph, device)
-    )
+    context = get_context("spawn")
+    # Through a queue: as an argument it would be written to a process that may have died at once.
+    inbox = context.Queue()
+    inbox.cancel_join_thread()
+    for _ in range(num_workers):
+        inbox.put((model, graph, device))
+    pool = ProcessPoolExecutor(num_workers, context, _start_worker, (inbox,))
     try:
         pending = {pool.submit(_run_in_worker, nodes): number for number, nodes in todo.items()}
         for future in as_completed(pending):
@@ -140,12 +144,12 @@ def _stop(pool: ProcessPoolExecutor) -> None:
 _worker_job: _Job | None = None
 
 
-def _start_worker(model: FittedModel, graph: AttributedGraph, device: torch.device) -> None:
+def _start_worker(inbox: Any) -> None:
     global _worker_job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     torch.set_num_threads(1)
-    _worker_job = _Job.prepare(model, graph, device)
+    _worker_job = _Job.prepare(*inbox.get())
 
 
 def _end_with(parent: int) -> None:
