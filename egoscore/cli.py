@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 app = typer.Typer(
     name="egoscore",
@@ -70,11 +72,16 @@ def detect(
     chosen = {k: v for k, v in locals().items() if k not in ("source", "out", "top", "data_dir")}
     from egoscore.detect import detect as run_detection
     from egoscore.detector import EgoScore
+    from egoscore.device import choose_device
+    from egoscore.engine.run import RunDirectory
     from egoscore.graph.datasets import load_dataset
     from egoscore.tell.console import show_detection, show_network
 
     detector = EgoScore(**chosen, verbose=1)
+    # what can be refused without the data is refused before they are read
     detector.settings()
+    choose_device(gpu)
+    RunDirectory.require_usable(out)
     graph = load_dataset(source, data_dir)
     show_network(graph, source)
     try:
@@ -113,13 +120,30 @@ def _root(
 
 def main() -> None:
     """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
-    from egoscore.errors import EgoScoreError
+    from egoscore.errors import EgoScoreError, ParameterError
 
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except ParameterError as error:
+        option = error.name.replace("_", "-")
+        _refuse(f"--{option} must be {error.rule} (found {error.value!r}).")
     except EgoScoreError as error:
-        print(f"egoscore: {error}", file=sys.stderr)
-        sys.exit(2)
+        _refuse(str(error))
+    except TyperException as error:
+        _refuse(" ".join(error.format_message().split()))
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
+        _refuse(f"Cannot write the output: {error.strerror}.")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    if sentence:  # there is none when no command was given: help was shown instead
+        print(f"egoscore: {sentence}", file=sys.stderr)
+    sys.exit(2)
 
 
 if __name__ == "__main__":

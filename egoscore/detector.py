@@ -26,13 +26,16 @@ from egoscore.tell import certainty
 from egoscore.tell.progress import progress_bar
 from egoscore.tell.words import summary
 
+_OF_THIS_MACHINE = ("gpu", "num_workers", "verbose")  # how to compute, not what: not saved
+
 
 class EgoScore(BaseEstimator):  # type: ignore[misc]
     """Ranks the nodes of an attributed network by abnormality, without labels.
 
     Learns the distribution of ego-graphs with a score-based generative model, noises each
     ego-graph, denoises it, and measures what came back different (Gavrilev & Burnaev, 2023).
-    Higher scores are more abnormal. Parameters left at None are taken from the preset.
+    Higher scores are more abnormal. Parameters left at None are taken from the preset; what is
+    set after fitting takes effect with the next fit.
 
     Args:
         preset: "paper" is the paper to the letter; "default" is the same for now.
@@ -48,7 +51,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         solver: "em", "reverse", "em+langevin", "reverse+langevin" or "s4".
         steps: solver steps for the whole time; a level tau takes floor(steps·tau).
         hidden_size: width of the networks, a multiple of 4.
-        epochs, lr, weight_decay, batch_size: training; batch_size 0 takes all nodes at once.
+        epochs, lr, weight_decay, batch_size: training; batch_size 0 takes all nodes at once,
+            epochs 0 leaves the networks as they were initialised.
         use_ema: score with the running average of the weights.
         directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
             networkx graph know it themselves.
@@ -228,7 +232,11 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             "training.energy": torch.from_numpy(table.energy),
             "training.values": torch.from_numpy(np.ascontiguousarray(table.values)),
         }
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        parameters = {
+            name: _plain(value)
+            for name, value in self.get_params().items()
+            if name not in _OF_THIS_MACHINE
+        }
         extra = {"parameters": parameters, "taus": table.taus, "num_samples": table.num_samples}
         extra |= {"threshold": self.threshold_}
         save_tensors(Path(path), tensors, self.model_.metadata() | extra)

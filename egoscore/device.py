@@ -16,12 +16,12 @@ def choose_device(gpu: int) -> torch.device:
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise DeviceError(
-            f"gpu={gpu} was asked for, but PyTorch finds no CUDA device here; use gpu=-1 to run "
-            "on the CPU, or install a CUDA build of PyTorch and its driver."
+            f"GPU {gpu} was asked for, but PyTorch finds no CUDA device here; ask for -1 to run on "
+            "the CPU, or install a CUDA build of PyTorch and its driver."
         )
     if gpu >= torch.cuda.device_count():
         raise DeviceError(
-            f"gpu={gpu} was asked for, but there are only {torch.cuda.device_count()} CUDA "
+            f"GPU {gpu} was asked for, but there are only {torch.cuda.device_count()} CUDA "
             "devices, numbered from 0."
         )
     return torch.device("cuda", gpu)

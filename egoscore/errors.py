@@ -14,7 +14,11 @@ class InputError(EgoScoreError, ValueError):
 
 
 class ParameterError(EgoScoreError, ValueError):
-    """A parameter has a value outside its rule."""
+    """A parameter has a value outside its rule. The parts are kept: others name it otherwise."""
+
+    def __init__(self, name: str, rule: str, value: object, of: str = "EgoScore") -> None:
+        super().__init__(f"The '{name}' parameter of {of} must be {rule}. Got {value!r} instead.")
+        self.name, self.rule, self.value = name, rule, value
 
 
 class DatasetError(EgoScoreError):

@@ -105,9 +105,7 @@ def check(name: str, value: Any) -> None:
     """Refuse a value that breaks the rule of its parameter."""
     holds, rule = RULES[name]
     if not holds(value):
-        raise ParameterError(
-            f"The '{name}' parameter of EgoScore must be {rule}. Got {value!r} instead."
-        )
+        raise ParameterError(name, rule, value)
 
 
 def resolve(preset: str, given: dict[str, Any]) -> Settings:

@@ -130,8 +130,8 @@ class TestDetect:
         numbers.append(labels[:60].sum() / 60)
         auc, precision, recall = (f"{100 * number:.1f}%" for number in numbers)
         assert (
-            f"Known outliers: 60. ROC-AUC {auc}, average precision {precision}, "
-            f"recall@60 {recall}." in output
+            f"Known outliers: 60. ROC-AUC {auc} (a random score: 50%), average precision "
+            f"{precision} (random: 6.0%), recall@60 {recall} (random: 6.0%)." in output
         )
 
     def test_it_says_what_a_score_is_and_where_the_rest_is(self, found):
@@ -211,45 +211,63 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("option", "rule"),
         [
-            ("--alpha=1.5", "'alpha' parameter of EgoScore must be a float in [0, 1]. Got 1.5"),
-            ("--alpha=nan", "'alpha' parameter of EgoScore must be a float in [0, 1]. Got nan"),
-            ("--contamination=0.9", "'contamination' parameter"),
-            ("--seed=-1", "'seed' parameter"),
+            ("--alpha=1.5", "--alpha must be a float in [0, 1] (found 1.5)."),
+            ("--alpha=nan", "--alpha must be a float in [0, 1] (found nan)."),
+            ("--contamination=0.9", "--contamination must"),
+            ("--seed=-1", "--seed must"),
             ("--solver=euler", "must be one of 'em', 'reverse', 'em+langevin'"),
-            ("--hidden-size=7", "must be a multiple of 4 from 4 to 4096. Got 7 instead."),
-            ("--epochs=-3", "'epochs' parameter"),
-            ("--preset=best", "'preset' parameter"),
-            ("--num-workers=0", "'num_workers' parameter"),
+            ("--hidden-size=7", "--hidden-size must be a multiple of 4 from 4 to 4096 (found 7)."),
+            ("--epochs=-3", "--epochs must"),
+            ("--preset=best", "--preset must"),
+            ("--num-workers=0", "--num-workers must"),
+            ("--epochs=many", "'--epochs'"),
+            ("--colour=red", "--colour"),
+            ("--top=-1", "'--top'"),
         ],
     )
     def test_a_bad_parameter(self, call, tmp_path, option, rule):
         assert rule in self.refused(call, tmp_path, "builtin", option)
 
     def test_a_bad_parameter_is_told_before_any_data_are_looked_for(self, call, tmp_path):
-        assert "'alpha'" in self.refused(call, tmp_path, "nowhere", "--alpha=1.5")
+        assert "--alpha" in self.refused(call, tmp_path, "nowhere", "--alpha=1.5")
 
     def test_a_gpu_that_is_not_there(self, call, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         out = tmp_path / "run"
         code, _, errors = call("detect", "builtin", "--gpu=0", "--out", out, *OPTIONS)
         assert code == 2
-        assert "gpu=0 was asked for, but PyTorch finds no CUDA device here" in errors
-        assert "gpu=-1" in errors
+        assert "GPU 0 was asked for, but PyTorch finds no CUDA device here" in errors
+        assert "ask for -1" in errors
         assert errors.count("\n") == 1
 
     def test_a_gpu_that_is_not_there_leaves_nothing_behind(self, call, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         self.refused(call, tmp_path, "builtin", "--gpu=0", *OPTIONS)
 
-    @pytest.mark.parametrize(
-        "arguments", [["builtin", "--epochs=many"], ["builtin", "--colour=red"], []]
-    )
-    def test_what_is_no_option_or_no_number_at_all(self, call, tmp_path, arguments):
-        code, _, errors = call("detect", *arguments, "--out", tmp_path / "run")
+    def test_a_network_must_be_named(self, call, tmp_path):
+        assert "'source'" in self.refused(call, tmp_path)
+
+    def test_what_needs_no_data_is_refused_before_they_are_read(self, call, tmp_path):
+        (tmp_path / "thesis.tex").touch()
+        code, _, errors = call("detect", "nowhere", "--out", tmp_path)
         assert code == 2
-        assert "Usage" in errors
-        assert "Traceback" not in errors
-        assert not (tmp_path / "run").exists()
+        assert "is not empty and holds no run" in errors
+
+    def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
+        message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
+        assert "smaller lr (now 9.0)" in message
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "egoscore", "datasets"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 2
+        assert done.stderr == "egoscore: Cannot write the output: No space left on device.\n"
 
     def test_a_run_needs_a_place(self, call):
         code, _, errors = call("detect", "builtin")

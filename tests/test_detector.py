@@ -343,7 +343,7 @@ class TestCompany:
         torch.testing.assert_close(score, fitted.decision_score_, **CLOSE)
 
     def test_not_on_the_size_of_shards(self, graph, fitted, monkeypatch):
-        monkeypatch.setattr(measuring, "_SMALLEST_SHARD", 7)
+        monkeypatch.setattr(measuring, "_SMALLEST_SHARD", 500)
         score = fitted.decision_function(graph)
         torch.testing.assert_close(score, fitted.decision_score_, **CLOSE)
 
@@ -575,7 +575,7 @@ class TestChoices:
 
     def test_a_gpu_that_is_not_there_is_refused(self, graph):
         gpu = torch.cuda.device_count()
-        with pytest.raises(DeviceError, match=f"gpu={gpu} was asked for"):
+        with pytest.raises(DeviceError, match=f"GPU {gpu} was asked for"):
             quick(gpu=gpu).fit(graph)
 
     def test_progress_bars_do_not_show_outside_a_terminal(self, graph, capfd):

@@ -4,6 +4,6 @@ In: an `AttributedGraph`. Out: `EgoBatch`es of ego-graphs of nearly equal size, 
 Not here: noise, networks, anything that looks at what the features mean.
 """
 
-from egoscore.ego.batch import EgoBatch, EgoGraphs
+from egoscore.ego.batch import EgoBatch, EgoGraphs, padded_entries
 
-__all__ = ["EgoBatch", "EgoGraphs"]
+__all__ = ["EgoBatch", "EgoGraphs", "padded_entries"]

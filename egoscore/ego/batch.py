@@ -122,7 +122,7 @@ class EgoGraphs:
         sizes = self.sizes[order]
         start = 0
         while start < len(order):
-            entries = _padded_entries(int(sizes[start]))
+            entries = int(padded_entries(sizes[start]))
             room = max(1, capacity // entries)
             same = int(np.searchsorted(-sizes, -sizes[start], side="right")) - start
             count = min(max(same, -(-fill // entries)), room)
@@ -130,6 +130,6 @@ class EgoGraphs:
             start += count
 
 
-def _padded_entries(size: int) -> int:
-    """What one ego-graph takes in a batch, roughly: pairs, or features if there are few pairs."""
-    return size * max(size, 8)
+def padded_entries(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What ego-graphs take in a batch, roughly: pairs, or features if there are few pairs."""
+    return sizes * np.maximum(sizes, 8)

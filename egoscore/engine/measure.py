@@ -18,14 +18,14 @@ import torch
 from numpy.typing import NDArray
 
 from egoscore.device import one_thread
-from egoscore.ego import EgoGraphs
+from egoscore.ego import EgoGraphs, padded_entries
 from egoscore.engine.model import FittedModel
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.learn import ScoreModel
 from egoscore.score import ComponentTable, ReconstructionConfig, measure
 
-_SMALLEST_SHARD, _LARGEST_SHARD = 1024, 65_536
+_SMALLEST_SHARD, _LARGEST_SHARD = 2**16, 2**22  # in entries of padded ego-graphs
 
 
 class ShardStore(Protocol):
@@ -74,7 +74,7 @@ def measure_nodes(
     """The component table of all nodes of `graph`; shards kept in `store` are not done again."""
     tables: dict[int, ComponentTable] = {}
     todo: dict[int, NDArray[np.int64]] = {}
-    for number, nodes in enumerate(shards(graph.num_nodes)):
+    for number, nodes in enumerate(shards(model.ego_sizes(graph))):
         kept = store.load_shard(number, nodes) if store is not None else None
         if kept is None:
             todo[number] = nodes
@@ -90,10 +90,17 @@ def measure_nodes(
     return ComponentTable.join([tables[number] for number in sorted(tables)])
 
 
-def shards(num_nodes: int) -> list[NDArray[np.int64]]:
-    """Node numbers in runs: small enough to lose one, large enough to fill batches."""
-    size = min(max(num_nodes // 64, _SMALLEST_SHARD), _LARGEST_SHARD)
-    return [np.arange(s, min(s + size, num_nodes)) for s in range(0, num_nodes, size)]
+def shards(ego_sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """All node numbers, in runs of about the same work: small enough to lose one.
+
+    Large ego-graphs come first and equal ones together, so that batches are full and no process
+    is left with the longest run at the end.
+    """
+    order = np.argsort(-ego_sizes, kind="stable")
+    done = np.cumsum(padded_entries(ego_sizes[order]))
+    limit = min(max(int(done[-1]) // 64, _SMALLEST_SHARD), _LARGEST_SHARD)
+    starts = np.flatnonzero(np.diff((done - 1) // limit)) + 1
+    return [np.sort(part) for part in np.split(order, starts)]
 
 
 def _measured(
@@ -126,7 +133,7 @@ def _measured(
             advance(len(todo[number]))
     except BrokenProcessPool:
         raise RunError(
-            "A scoring process died, perhaps for want of memory; use fewer num_workers, and guard "
+            "A scoring process died, perhaps for want of memory; use fewer workers, and guard "
             "the main script with 'if __name__ == \"__main__\":'. A run directory keeps what was "
             "finished: the same command continues it."
         ) from None

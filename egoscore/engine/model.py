@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from egoscore.diffuse import SDES, Sde
@@ -62,6 +64,10 @@ class FittedModel:
             )
         scaled = self.scaling.apply(graph)
         return EgoGraphs(scaled, self.settings.num_hops, self.max_nodes, self.seed, device)
+
+    def ego_sizes(self, graph: AttributedGraph) -> NDArray[np.int64]:
+        """How many nodes each ego-graph of a network has, (N,)."""
+        return EgoGraphs(graph, self.settings.num_hops, self.max_nodes, self.seed).sizes
 
     def tensors(self) -> dict[str, Tensor]:
         """Weights, averages and scaling by name."""

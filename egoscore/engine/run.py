@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -20,7 +22,7 @@ from egoscore.engine.files import (
     save_tensors,
     write_text,
 )
-from egoscore.errors import RunError
+from egoscore.errors import RunError, TrainingError
 from egoscore.learn import TrainingState
 from egoscore.score import ComponentTable
 from egoscore.score.table import LEVEL_COMPONENTS
@@ -34,19 +36,22 @@ _FREE_SETTINGS = ("dissimilarity", "alpha", "weighting")
 class RunDirectory:
     """The files of one run, in use by one process at a time. Layout:
 
-    config.json, model.safetensors, training/checkpoint.safetensors, components/part-*.parquet,
-    scores.parquet, report.html.
+    config.json, model.safetensors, training/checkpoint.safetensors, training/losses.csv,
+    components/part-*.parquet, scores.parquet, report.html.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._last_kept = time.monotonic()
         self._lock: IO[str] | None = None
+        self._was_there = path.exists()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        if kind is not None and issubclass(kind, TrainingError):
+            self._discard()  # nothing of it is worth continuing; other settings may come
         if self._lock is not None:
             self._lock.close()
 
@@ -63,14 +68,20 @@ class RunDirectory:
             raise
         return run
 
-    def _begin(self, config: dict[str, Any]) -> None:
-        if self.path.exists() and not self.path.is_dir():
-            raise RunError(f"{self.path} is a file; a run needs a directory of its own.")
-        known = (self.path / "config.json").exists()
-        if not known and self.path.exists() and any(not _is_ours(p) for p in self.path.iterdir()):
+    @staticmethod
+    def require_usable(path: Path) -> None:
+        """Refuse a place that cannot hold a run, whatever the run."""
+        if path.exists() and not path.is_dir():
+            raise RunError(f"{path} is a file; a run needs a directory of its own.")
+        known = (path / "config.json").exists()
+        if not known and path.exists() and any(not _is_ours(p) for p in path.iterdir()):
             raise RunError(
-                f"{self.path} is not empty and holds no run of egoscore; choose another directory."
+                f"{path} is not empty and holds no run of egoscore; choose another directory."
             )
+
+    def _begin(self, config: dict[str, Any]) -> None:
+        self.require_usable(self.path)
+        known = (self.path / "config.json").exists()
         self.path.mkdir(parents=True, exist_ok=True)
         self._take_lock()
         if known:
@@ -81,6 +92,16 @@ class RunDirectory:
             (self.path / folder).mkdir(exist_ok=True)
             for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
                 draft.unlink(missing_ok=True)
+
+    def _discard(self) -> None:
+        """Remove what this run wrote before it failed."""
+        for folder in ("training", "components"):
+            shutil.rmtree(self.path / folder, ignore_errors=True)
+        for name in ("config.json", ".lock"):
+            (self.path / name).unlink(missing_ok=True)
+        if not self._was_there:
+            with suppress(OSError):  # somebody else may have put something there meanwhile
+                self.path.rmdir()
 
     def _take_lock(self) -> None:
         # The system releases it when the process ends, however it ends.
@@ -110,9 +131,12 @@ class RunDirectory:
             ) from None
         for name in now:
             if now[name] != before.get(name):
+                other = f"{name} ({before.get(name)}, now {now[name]})"
+                if name == "fingerprint":
+                    other = f"content of {found.get('source')} (now {config.get('source')})"
                 raise RunError(
-                    f"{self.path} holds a run with another {name} ({before.get(name)}, now "
-                    f"{now[name]}); choose another directory, or delete it to start anew."
+                    f"{self.path} holds a run with another {other}; choose another directory, or "
+                    "delete it to start anew."
                 )
 
     @property
@@ -125,13 +149,18 @@ class RunDirectory:
         file = self.path / "training" / "checkpoint.safetensors"
         if not file.exists():
             return
-        tensors, text = load_tensors(file)
+        try:
+            tensors, text = load_tensors(file)
+        except RunError as error:
+            raise RunError(f"{error} Remove it to train from the start.") from error
         try:
             progress = json.loads(text["egoscore"])
             history = [(row[0], row[1]) for row in progress["history"]]
             state.restore(tensors, progress["epoch"], history)
         except (KeyError, IndexError, RuntimeError, TypeError, ValueError) as error:
-            raise RunError(f"{file} is not a checkpoint of this run; remove it.") from error
+            raise RunError(
+                f"{file} is not a checkpoint of this run; remove it to train from the start."
+            ) from error
 
     def keep(self, state: TrainingState, finished: bool) -> None:
         """Write a checkpoint when training is finished or the last one is long ago."""
@@ -140,6 +169,8 @@ class RunDirectory:
         progress = {"epoch": state.epoch, "history": state.history}
         file = self.path / "training" / "checkpoint.safetensors"
         save_tensors(file, state.tensors(), progress)
+        rows = [f"{epoch},{x!r},{adj!r}\n" for epoch, (x, adj) in enumerate(state.history, 1)]
+        write_text(file.with_name("losses.csv"), "epoch,features,adjacency\n" + "".join(rows))
         self._last_kept = time.monotonic()
 
     def _shard_file(self, number: int) -> Path:

@@ -77,8 +77,9 @@ def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64
 
 
 def _not_a_number(name: str, value: Any) -> InputError:
+    found = value.item() if isinstance(value, np.generic) else value
     return InputError(
-        f"Feature column '{name}' is not numeric (found {value!r}); turn it into numbers or "
+        f"Feature column '{name}' is not numeric (found {found!r}); turn it into numbers or "
         "leave it out."
     )
 
@@ -108,8 +109,9 @@ def edges(
         nothing = np.empty(0, dtype=np.int64)
         return nothing, nothing
     if array.ndim != 2 or array.shape[0] != 2:
-        hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
-        raise InputError(f"Edges must have shape (2, E) (found shape {array.shape}){hint}.")
+        raise InputError(
+            f"Edges must have shape (2, E) (found shape {array.shape}){_edge_hint(array, size)}."
+        )
     if array.dtype.kind not in "iu":
         array = _looked_up(array, known_ids)
     outside = (array < 0) | (array >= size)
@@ -120,6 +122,14 @@ def edges(
             f"0 to {size - 1}, one for each row of the features."
         )
     return array[0].astype(np.int64), array[1].astype(np.int64)
+
+
+def _edge_hint(array: NDArray[Any], size: int) -> str:
+    if array.ndim == 2 and array.shape[1] == 2:
+        return "; transpose it"
+    if array.shape == (size, size):
+        return "; an adjacency matrix must be sparse: give scipy.sparse.csr_array(matrix)"
+    return ""
 
 
 def _looked_up(array: NDArray[Any], known_ids: NDArray[Any] | None) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from egoscore.graph.ties import Ints, Pairs, Propose, Urn, complete, draw_ties
 
 _ROWS_AT_ONCE = 65_536
 _MAX_RANK = 8
+_MOST_NODES = 10**8
 
 
 def generate_network(
@@ -92,7 +93,9 @@ def dgraph_like(seed: int = 0) -> AttributedGraph:
 
 
 def _check_sizes(pairs: Pairs, num_edges: int, num_features: int, num_communities: int) -> None:
-    _require(pairs.num_nodes >= 2, "num_nodes", "at least 2", pairs.num_nodes)
+    # above the limit the numbers of pairs are no longer exact in ties.py
+    rule = f"between 2 and {_MOST_NODES}"
+    _require(2 <= pairs.num_nodes <= _MOST_NODES, "num_nodes", rule, pairs.num_nodes)
     _require(num_features >= 1, "num_features", "at least 1", num_features)
     rule = f"between 2 and the number of nodes, {pairs.num_nodes}"
     _require(2 <= num_communities <= pairs.num_nodes, "num_communities", rule, num_communities)
@@ -111,9 +114,7 @@ def _check_shares(
 
 def _require(holds: bool, name: str, rule: str, value: float) -> None:
     if not holds:
-        raise ParameterError(
-            f"The '{name}' parameter of generate_network must be {rule}. Got {value} instead."
-        )
+        raise ParameterError(name, rule, value, of="generate_network")
 
 
 def _draw_communities(rng: np.random.Generator, num_nodes: int, count: int) -> Ints:

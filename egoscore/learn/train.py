@@ -27,15 +27,15 @@ _FILL = 4_096  # below this a batch costs more in overhead than padding to it do
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How the networks are trained; the defaults are the paper's.
+    """How the networks are trained; what has a default is the paper's for every network.
 
     `batch_size` ego-graphs make one optimiser step; 0 means all of them (full batch).
     """
 
-    epochs: int = 300
-    lr: float = 0.01
-    weight_decay: float = 0.01
-    batch_size: int = 4096
+    epochs: int
+    lr: float
+    weight_decay: float
+    batch_size: int
     clip_norm: float = 1.0
     ema_decay: float = 0.999
 

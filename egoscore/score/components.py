@@ -27,12 +27,12 @@ _CAPACITY = 65_536  # padded entries of all chains of a batch together
 
 @dataclass(frozen=True)
 class ReconstructionConfig:
-    """How ego-graphs are noised and brought back; the defaults are the paper's."""
+    """How ego-graphs are noised and brought back."""
 
-    num_levels: int = 4
-    num_samples: int = 3
-    steps: int = 100
-    solver: str = "em"
+    num_levels: int
+    num_samples: int
+    steps: int
+    solver: str
 
 
 def measure(

@@ -31,9 +31,7 @@ def probability(score: Tensor, training: Tensor, method: str) -> Tensor:
         if not deviation > 0:
             return torch.zeros_like(score)
         return torch.erf((score - training.mean()) / (deviation * math.sqrt(2))).clamp(0, 1)
-    raise ParameterError(
-        f"The 'prob_method' parameter must be one of 'linear', 'unify'. Got {method!r} instead."
-    )
+    raise ParameterError("prob_method", "one of 'linear', 'unify'", method, of="predict")
 
 
 def confidence(score: Tensor, training: Tensor, contamination: float, cut: float) -> Tensor:

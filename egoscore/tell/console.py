@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.tell.words import meaning, printable, summary
+from egoscore.tell.words import accuracy, meaning, printable, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
@@ -37,14 +37,7 @@ def show_detection(found: Detection, top: int) -> None:
         console.print(_top_table(found, top))
     console.print(Text(meaning(found.ranking.num_rows)))
     if found.evaluation is not None:
-        known = found.evaluation
-        console.print(
-            Text(
-                f"Known outliers: {known.num_outliers}. ROC-AUC {100 * known.roc_auc:.1f}%, "
-                f"average precision {100 * known.average_precision:.1f}%, "
-                f"recall@{known.num_outliers} {100 * known.recall_at_k:.1f}%."
-            )
-        )
+        console.print(Text(accuracy(found.evaluation, found.ranking.num_rows)))
     console.print(
         Text(
             f"Written to {found.path}: scores.parquet, report.html, model.safetensors, config.json."

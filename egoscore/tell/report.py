@@ -11,7 +11,7 @@ from jinja2 import Environment
 from numpy.typing import NDArray
 
 from egoscore.tell.metrics import Evaluation
-from egoscore.tell.words import meaning, printable
+from egoscore.tell.words import accuracy, meaning, printable
 
 _TOP = 50
 _WIDTH, _HEIGHT, _BINS = 640.0, 176.0, 60
@@ -37,7 +37,7 @@ def render_report(
         num_flagged=int(ranking["label"].to_numpy().sum()),
         threshold=f"{threshold:.4g}",
         meaning=meaning(len(score)),
-        evaluation=evaluation,
+        evaluation=evaluation and accuracy(evaluation, len(score)),
         histogram=histogram(score, threshold),
         heads=heads,
         rows=rows,

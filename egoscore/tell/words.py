@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from egoscore.graph import AttributedGraph
+    from egoscore.tell.metrics import Evaluation
 
 
 def printable(value: Any) -> str:
@@ -25,6 +26,17 @@ def summary(graph: AttributedGraph, source: str) -> list[str]:
     if graph.dropped_duplicates:
         lines.append(f"Left out: {graph.dropped_duplicates:,} repeated edges.")
     return lines
+
+
+def accuracy(known: Evaluation, num_nodes: int) -> str:
+    """How well known outliers were found, and what a score that knows nothing would give."""
+    count = known.num_outliers
+    chance = 100 * count / num_nodes
+    return (
+        f"Known outliers: {count}. ROC-AUC {100 * known.roc_auc:.1f}% (a random score: 50%), "
+        f"average precision {100 * known.average_precision:.1f}% (random: {chance:.1f}%), "
+        f"recall@{count} {100 * known.recall_at_k:.1f}% (random: {chance:.1f}%)."
+    )
 
 
 def meaning(num_nodes: int) -> str:

@@ -1,5 +1,6 @@
 """Measuring many nodes: in shards, in processes, never twice."""
 
+import itertools
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
+from egoscore.ego import padded_entries
 from egoscore.engine import fit_model, measure, measure_nodes
 from egoscore.engine.measure import shards
 from egoscore.errors import RunError
@@ -27,8 +29,10 @@ def model(graph):
 
 
 @pytest.fixture
-def small_shards(monkeypatch):
-    monkeypatch.setattr(measure, "_SMALLEST_SHARD", 16)
+def small_shards(graph, model, monkeypatch):
+    """Four of them."""
+    entries = padded_entries(np.minimum(graph.neighbours.degrees + 1, model.max_nodes)).sum()
+    monkeypatch.setattr(measure, "_SMALLEST_SHARD", -(-entries // 4))
 
 
 class Store:
@@ -54,15 +58,37 @@ def assert_equal_tables(one, other, **tolerance):
     assert (one.taus, one.num_samples) == (other.taus, other.num_samples)
 
 
+def some_sizes(count):
+    return np.random.default_rng(count).geometric(0.2, count).clip(max=40)
+
+
 @pytest.mark.parametrize("count", [1, 2, 1023, 1024, 1025, 70_000, 300_001])
-def test_shards_hold_every_node_once_and_in_order(count):
-    np.testing.assert_array_equal(np.concatenate(shards(count)), np.arange(count))
+def test_shards_hold_every_node_once_and_large_ego_graphs_first(count):
+    sizes, parts = some_sizes(count), shards(some_sizes(count))
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(count))
+    for part, after in itertools.pairwise(parts):
+        assert sizes[part].min() >= sizes[after].max()
+        assert (np.diff(part) > 0).all()
+
+
+@pytest.mark.parametrize("count", [70_000, 300_001])
+def test_shards_are_about_the_same_work(count):
+    sizes = some_sizes(count)
+    work = [padded_entries(sizes[part]).sum() for part in shards(sizes)]
+    assert 58 <= len(work) <= 65
+    largest_ego_graph = padded_entries(sizes.max())
+    assert max(work[:-1]) - min(work[:-1]) <= 2 * largest_ego_graph
 
 
 def test_shards_are_neither_tiny_nor_huge():
-    assert len(shards(1000)) == 1
-    assert {len(part) for part in shards(64 * 5000)} == {5000}
-    assert max(len(part) for part in shards(5_000_000)) == 65_536
+    assert len(shards(np.full(500, 10))) == 1
+    assert len(shards(np.full(1500, 10))) == 3
+    assert max(len(part) for part in shards(np.full(5_000_000, 10))) == 41_944
+
+
+def test_one_enormous_ego_graph_makes_no_empty_shard():
+    sizes = np.array([3, 2048, 3, 3])
+    assert [part.tolist() for part in shards(sizes)] == [[1], [0, 2, 3]]
 
 
 def test_the_table_holds_every_node_in_order(graph, model, small_shards):
@@ -87,7 +113,8 @@ def test_shards_that_are_kept_are_not_measured_again(graph, model, small_shards,
 
     monkeypatch.setattr(measure, "measure", recording)
     assert_equal_tables(measure_nodes(model, graph, CPU, store=half), whole, rtol=0)
-    assert measured == [list(range(16, 32)), [48, 49]]
+    parts = shards(model.ego_sizes(graph))
+    assert measured == [parts[1].tolist(), parts[3].tolist()]
     assert half.saved == [1, 3]
 
 
@@ -102,7 +129,7 @@ def test_a_shard_is_kept_as_soon_as_it_is_finished(graph, model, small_shards, m
     store, real = Store(), measure.measure
 
     def power_cut(*args):
-        if args[5][0] == 32:
+        if args[5][0] == shards(model.ego_sizes(graph))[2][0]:
             raise RuntimeError("power cut")
         return real(*args)
 

@@ -31,6 +31,7 @@ from egoscore.learn import TrainingState, train
 QUICK = {"epochs": 5, "num_levels": 2, "num_samples": 1, "steps": 10, "hidden_size": 8}
 OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
 TRAINING = sys.modules[train.__module__]
+SMALL_SHARD = 30_000  # entries: four shards
 FOLDERS = ("", "training", "components")
 
 # Runs the real command and dies at a chosen moment, as if the power went.
@@ -86,12 +87,12 @@ def unbroken(builtin, tmp_path_factory):
     """The scores of a run in small shards that nothing happened to."""
     out = tmp_path_factory.mktemp("unbroken")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "_SMALLEST_SHARD", 300)
+        patch.setattr(measure, "_SMALLEST_SHARD", SMALL_SHARD)
         detect(builtin, "builtin", EgoScore(**QUICK), out)
     return (out / "scores.parquet").read_bytes()
 
 
-def start(tmp_path, moment, out, shard_size=1024):
+def start(tmp_path, moment, out, shard_size=2**30):
     (tmp_path / "driver.py").write_text(DRIVER)
     command = [sys.executable, tmp_path / "driver.py", moment, str(shard_size)]
     return subprocess.Popen([*command, "detect", "builtin", "--out", out, *OPTIONS])
@@ -166,7 +167,7 @@ class TestKilled:
         self, tmp_path, builtin, unbroken, monkeypatch, moment, finished
     ):
         out = tmp_path / "run"
-        assert finish(start(tmp_path, moment, out, 300)) == -signal.SIGKILL
+        assert finish(start(tmp_path, moment, out, SMALL_SHARD)) == -signal.SIGKILL
         parts = [f"part-{number:05d}.parquet" for number in range(4)]
         kept = contents(out / "components")
         assert [name for name in parts if (out / "components" / name).exists()] == [
@@ -174,7 +175,7 @@ class TestKilled:
         ]
         assert len(drafts(out)) == (moment == "inside a shard")
 
-        monkeypatch.setattr(measure, "_SMALLEST_SHARD", 300)
+        monkeypatch.setattr(measure, "_SMALLEST_SHARD", SMALL_SHARD)
         monkeypatch.setattr(TRAINING, "_accumulate_gradients", None)
         detect(builtin, "builtin", EgoScore(**QUICK), out)
         assert not drafts(out)
@@ -294,6 +295,7 @@ class TestFiles:
             "report.html",
             "scores.parquet",
             "training/checkpoint.safetensors",
+            "training/losses.csv",
         ]
 
     def test_nothing_in_it_is_a_pickle(self, tmp_path, small):
@@ -381,7 +383,7 @@ class TestRefused:
 
     def test_other_data_in_the_same_place(self, finished, small):
         before = contents(finished)
-        with pytest.raises(RunError, match="another fingerprint"):
+        with pytest.raises(RunError, match=r"another content of builtin \(now builtin\)"):
             detect(small, "builtin", EgoScore(**QUICK), finished)
         assert contents(finished) == before
 
@@ -495,7 +497,7 @@ class TestDamaged:
     def test_a_shard_of_other_nodes_is_not_taken(self, broken, small, monkeypatch):
         part = broken / "components" / "part-00000.parquet"
         shutil.copy(part, part.with_name("part-00001.parquet"))
-        monkeypatch.setattr(measure, "_SMALLEST_SHARD", 20)
+        monkeypatch.setattr(measure, "_SMALLEST_SHARD", 2000)
         assert self.again(broken, small).ranking.num_rows == 40
 
     def test_a_full_disk_is_told(self, broken, small, monkeypatch):
@@ -546,7 +548,7 @@ def test_an_interruption_ends_the_processes_too_and_the_run_continues(tmp_path):
         "import sys\n"
         "from egoscore import cli\n"
         "from egoscore.engine import measure\n"
-        "measure._SMALLEST_SHARD = 50\n"
+        "measure._SMALLEST_SHARD = 5000\n"
         "if __name__ == '__main__':\n"
         "    sys.argv[0] = 'egoscore'\n"
         "    cli.main()\n"

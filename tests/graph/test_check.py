@@ -323,3 +323,8 @@ class TestTensors:
         graph = networkx_graph(x=[[1.0, 2.0], [3.0, "red"], [5.0, 6.0]])
         message = refusal(AttributedGraph.from_networkx, graph)
         assert "column 'x1' is not numeric (found 'red')" in message
+
+
+def test_a_dense_adjacency_matrix_is_recognised():
+    with pytest.raises(InputError, match=r"give scipy\.sparse\.csr_array\(matrix\)"):
+        check.edges(np.eye(5), 5, None)

@@ -36,6 +36,10 @@ def network(size=60, num_edges=150, scale=1.0, directed=False):
     return AttributedGraph.from_edges(ends, features, directed=directed)
 
 
+def configured(epochs, lr=0.01, weight_decay=0.01, batch_size=4096, **others):
+    return TrainingConfig(epochs, lr, weight_decay, batch_size, **others)
+
+
 def egos_of(graph, max_nodes=30, kind=EgoGraphs):
     return kind(graph, max_nodes=max_nodes, seed=SEED)
 
@@ -113,7 +117,7 @@ def assert_same_state(first, second):
 def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directed):
     graph = network(size=400, num_edges=2500, directed=directed)
     egos = egos_of(graph, max_nodes=40, kind=RecordingEgos)
-    config = TrainingConfig(epochs=1, batch_size=0, clip_norm=UNCLIPPED)
+    config = configured(epochs=1, batch_size=0, clip_norm=UNCLIPPED)
     state = new_state(config, directed)
     egos.watch(state)
     train(state, egos, VP(), config, SEED)
@@ -127,7 +131,7 @@ def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directe
 
 
 def test_the_first_step_is_adams_along_the_clipped_gradient():
-    config = TrainingConfig(epochs=1, batch_size=0, lr=0.02, weight_decay=0.1)
+    config = configured(epochs=1, batch_size=0, lr=0.02, weight_decay=0.1)
     egos = egos_of(network())
     state = trained(egos, config)
     expected = ScoreModel(3, 8, False, SEED)
@@ -144,7 +148,7 @@ def test_the_first_step_is_adams_along_the_clipped_gradient():
 
 
 def test_losses_fall_and_all_parameters_move():
-    config = TrainingConfig(epochs=60, batch_size=0, lr=0.02)
+    config = configured(epochs=60, batch_size=0, lr=0.02)
     state = trained(egos_of(network()), config)
     history = np.array(state.history)
     assert history.shape == (60, 2)
@@ -156,7 +160,7 @@ def test_losses_fall_and_all_parameters_move():
 
 
 def test_the_running_average_lags_behind():
-    state = trained(egos_of(network()), TrainingConfig(epochs=5, batch_size=0))
+    state = trained(egos_of(network()), configured(epochs=5, batch_size=0))
     start = ScoreModel(3, 8, False, SEED).state_dict()
     for name, now in state.model.named_parameters():
         moved, lag = (now - start[name]).norm(), (now - state.average[name]).norm()
@@ -167,12 +171,12 @@ def test_the_running_average_lags_behind():
 @pytest.mark.parametrize("through_bytes", [False, True])
 def test_interrupted_training_equals_an_unbroken_one(batch_size, through_bytes):
     egos = egos_of(network())
-    unbroken = trained(egos, TrainingConfig(epochs=5, batch_size=batch_size))
-    first_part = trained(egos, TrainingConfig(epochs=2, batch_size=batch_size))
+    unbroken = trained(egos, configured(epochs=5, batch_size=batch_size))
+    first_part = trained(egos, configured(epochs=2, batch_size=batch_size))
     tensors = first_part.tensors()
     if through_bytes:
         tensors = safetensors.torch.load(safetensors.torch.save(tensors))
-    config = TrainingConfig(epochs=5, batch_size=batch_size)
+    config = configured(epochs=5, batch_size=batch_size)
     resumed = TrainingState(ScoreModel(3, 8, seed=99), config.lr, config.weight_decay)
     resumed.restore(tensors, first_part.epoch, first_part.history)
     train(resumed, egos_of(network()), VP(), config, SEED)
@@ -180,7 +184,7 @@ def test_interrupted_training_equals_an_unbroken_one(batch_size, through_bytes):
 
 
 def test_a_finished_training_is_left_alone():
-    config = TrainingConfig(epochs=2)
+    config = configured(epochs=2)
     egos = egos_of(network())
     state, same = trained(egos, config), trained(egos, config)
     train(state, egos, VP(), config, SEED)
@@ -188,14 +192,14 @@ def test_a_finished_training_is_left_alone():
 
 
 def test_another_seed_trains_differently():
-    egos, config = egos_of(network()), TrainingConfig(epochs=2)
+    egos, config = egos_of(network()), configured(epochs=2)
     assert trained(egos, config, seed=1).history != trained(egos, config, seed=2).history
 
 
 @pytest.mark.parametrize("batch_size", [7, 20, 59, 60, 1000, 0])
 def test_every_epoch_takes_each_node_once_a_batch_at_a_time(batch_size):
     egos = egos_of(network(), kind=RecordingEgos)
-    config = TrainingConfig(epochs=3, batch_size=batch_size)
+    config = configured(epochs=3, batch_size=batch_size)
     state = new_state(config)
     egos.watch(state)
     train(state, egos, VP(), config, SEED)
@@ -212,7 +216,7 @@ def test_every_epoch_takes_each_node_once_a_batch_at_a_time(batch_size):
 
 def test_every_epoch_shuffles_anew():
     egos = egos_of(network(), kind=RecordingEgos)
-    config = TrainingConfig(epochs=2, batch_size=20)
+    config = configured(epochs=2, batch_size=20)
     state = new_state(config)
     egos.watch(state)
     train(state, egos, VP(), config, SEED)
@@ -225,7 +229,7 @@ def test_every_epoch_shuffles_anew():
 
 def test_times_are_uniform_and_new_for_every_node_and_epoch():
     egos, sde = egos_of(network()), RecordingVP()
-    config = TrainingConfig(epochs=50)
+    config = configured(epochs=50)
     train(new_state(config), egos, sde, config, SEED)
     times = np.array(sorted(set(sde.times)))  # each is asked for twice, for x and for adj
     assert len(times) == 50 * 60
@@ -237,7 +241,7 @@ def test_times_are_uniform_and_new_for_every_node_and_epoch():
 def test_the_history_is_the_mean_over_nodes_also_with_a_smaller_last_batch():
     egos = egos_of(network())
     # With a step too small to change anything, batches of 32 and 28 must give the mean over 60.
-    config = TrainingConfig(epochs=1, batch_size=32, lr=1e-12, weight_decay=0.0)
+    config = configured(epochs=1, batch_size=32, lr=1e-12, weight_decay=0.0)
     _, losses = direct_gradients(egos, SEED)
     assert trained(egos, config).history[0] == pytest.approx(losses, rel=1e-5)
 
@@ -246,7 +250,7 @@ def test_gradients_are_clipped_for_each_network_by_itself():
     egos = egos_of(network(scale=30.0))
     norms = {}
     for clip_norm in (UNCLIPPED, 1.0, 0.25):
-        state = trained(egos, TrainingConfig(epochs=1, batch_size=0, clip_norm=clip_norm))
+        state = trained(egos, configured(epochs=1, batch_size=0, clip_norm=clip_norm))
         norms[clip_norm] = [
             float(torch.stack([p.grad.norm() for p in part.parameters()]).norm())
             for part in state.networks
@@ -259,7 +263,7 @@ def test_gradients_are_clipped_for_each_network_by_itself():
 def test_small_gradients_are_not_stretched():
     egos = egos_of(network())
     free, clipped = (
-        trained(egos, TrainingConfig(epochs=1, batch_size=0, clip_norm=clip_norm))
+        trained(egos, configured(epochs=1, batch_size=0, clip_norm=clip_norm))
         for clip_norm in (UNCLIPPED, UNCLIPPED / 10)
     )
     assert_same_state(free, clipped)
@@ -270,7 +274,7 @@ def test_small_gradients_are_not_stretched():
 )
 def test_divergence_is_an_error_with_advice(scale, lr):
     egos = egos_of(network(scale=scale))
-    config = TrainingConfig(epochs=5, lr=lr)
+    config = configured(epochs=5, lr=lr)
     state = new_state(config)
     with pytest.raises(TrainingError, match=r"smaller lr \(now .*\).*features") as caught:
         train(state, egos, VP(), config, SEED)
@@ -281,7 +285,7 @@ def test_divergence_is_an_error_with_advice(scale, lr):
 
 def test_after_every_epoch_the_caller_hears_of_it():
     heard = []
-    config = TrainingConfig(epochs=3)
+    config = configured(epochs=3)
     train(new_state(config), egos_of(network()), VP(), config, SEED,
           after_epoch=lambda state: heard.append((state.epoch, len(state.history))))  # fmt: skip
     assert heard == [(1, 1), (2, 2), (3, 3)]
@@ -289,26 +293,25 @@ def test_after_every_epoch_the_caller_hears_of_it():
 
 def test_training_touches_no_global_generator():
     before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
-    trained(egos_of(network()), TrainingConfig(epochs=2, batch_size=20))
+    trained(egos_of(network()), configured(epochs=2, batch_size=20))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     assert random.getstate() == before[2]
 
 
-def test_the_papers_settings_are_the_defaults():
-    config = TrainingConfig()
-    assert (config.epochs, config.weight_decay, config.clip_norm) == (300, 0.01, 1.0)
-    assert config.ema_decay == 0.999
+def test_clipping_and_averaging_are_the_papers():
+    config = configured(epochs=1)
+    assert (config.clip_norm, config.ema_decay) == (1.0, 0.999)
 
 
 @pytest.mark.parametrize("lr", [0.5, 1.0, 3.0])
 def test_a_loss_that_runs_away_stops_training_long_before_it_is_infinite(lr):
     egos = egos_of(network(200, 600))
     with pytest.raises(TrainingError, match="ran away") as caught:
-        trained(egos, TrainingConfig(epochs=100, lr=lr))
+        trained(egos, configured(epochs=100, lr=lr))
     assert f"smaller lr (now {lr})" in str(caught.value)
 
 
 def test_the_largest_lr_of_the_papers_grid_does_not_count_as_running_away():
-    state = trained(egos_of(network()), TrainingConfig(epochs=60, lr=0.1))
+    state = trained(egos_of(network()), configured(epochs=60, lr=0.1))
     assert state.epoch == 60

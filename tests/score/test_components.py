@@ -14,7 +14,7 @@ from egoscore.reverse import SOLVERS, solve
 from egoscore.score import ReconstructionConfig, components, measure
 
 SEED = 11
-CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20)
+CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20, solver="em")
 
 
 def example(directed):

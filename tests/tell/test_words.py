@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egoscore.graph import AttributedGraph
-from egoscore.tell.words import meaning, printable, summary
+from egoscore.tell.metrics import Evaluation
+from egoscore.tell.words import accuracy, meaning, printable, summary
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,10 @@ def test_the_meaning_of_a_score_is_not_overstated():
     text = meaning(12345)
     assert "12,345 nodes" in text
     assert "not comparable between networks" in text
+
+
+def test_accuracy_is_told_beside_that_of_a_random_score():
+    assert accuracy(Evaluation(0.876, 0.5, 0.25, 4), 200) == (
+        "Known outliers: 4. ROC-AUC 87.6% (a random score: 50%), average precision 50.0% (random: "
+        "2.0%), recall@4 25.0% (random: 2.0%)."
+    )
