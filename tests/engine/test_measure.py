@@ -86,9 +86,12 @@ def test_shards_are_neither_tiny_nor_huge():
     assert max(len(part) for part in shards(np.full(5_000_000, 10))) == 41_944
 
 
-def test_one_enormous_ego_graph_makes_no_empty_shard():
-    sizes = np.array([3, 2048, 3, 3])
-    assert [part.tolist() for part in shards(sizes)] == [[1], [0, 2, 3]]
+def test_enormous_ego_graphs_make_no_empty_shards():
+    sizes = np.array([3, 9000, 3, 9000, 3])
+    parts = shards(sizes)
+    assert all(len(part) for part in parts)
+    assert parts[0].tolist() == [1]
+    assert sorted(np.concatenate(parts)) == [0, 1, 2, 3, 4]
 
 
 def test_the_table_holds_every_node_in_order(graph, model, small_shards):
