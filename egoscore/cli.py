@@ -50,7 +50,7 @@ def detect(
     num_samples: Annotated[int | None, _option("Noisings per level.", SCORE)] = None,
     solver: Annotated[
         str | None,
-        _option("'em', 'reverse', 'em+langevin', 'reverse+langevin' or 's4'.", SCORE),
+        _option("'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4' or 'dpm'.", SCORE),
     ] = None,
     steps: Annotated[int | None, _option("Solver steps.", SCORE)] = None,
     num_hops: Annotated[int | None, _option("Reach of an ego-graph.", MODEL)] = None,

@@ -48,7 +48,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         num_hops, max_nodes: reach and largest size of an ego-graph (the paper's k and M);
             without max_nodes min(50, the 95% quantile of the sizes).
         sde: "vp", "ve" or "subvp".
-        solver: "em", "reverse", "em+langevin", "reverse+langevin" or "s4".
+        solver: "em", "reverse", "em+langevin", "reverse+langevin" or "s4"; or "dpm", which draws
+            no noise on the way back and needs 5 to 10 steps instead of 100.
         steps: solver steps for the whole time; a level tau takes floor(steps·tau).
         hidden_size: width of the networks, a multiple of 4.
         epochs, lr, weight_decay, batch_size: training; batch_size 0 takes all nodes at once,

@@ -14,12 +14,12 @@ def binarise(adj: Tensor) -> Tensor:
 
 
 def feature_error(x: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
-    """‖X - X̂‖_F / (N·F) for x (B, N, F), sizes (B,) the real node counts."""
-    distance: Tensor = torch.linalg.vector_norm(x - restored, dim=(1, 2))
+    """‖X - X̂‖_F / (N·F) for x (…, B, N, F), sizes (B,) the real node counts."""
+    distance: Tensor = torch.linalg.vector_norm(x - restored, dim=(-2, -1))
     return distance / (sizes * x.shape[-1])
 
 
 def structure_error(adj: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
-    """‖A - Â‖_F / N² for adj (B, N, N), sizes (B,) the real node counts."""
-    distance: Tensor = torch.linalg.vector_norm(adj - restored, dim=(1, 2))
+    """‖A - Â‖_F / N² for adj (…, B, N, N), sizes (B,) the real node counts."""
+    distance: Tensor = torch.linalg.vector_norm(adj - restored, dim=(-2, -1))
     return distance / sizes.square()

@@ -5,6 +5,6 @@ Not here: which networks give the gradients, and what the reconstruction is comp
 """
 
 from egoscore.reverse.grid import LAST_TIME, levels, num_steps
-from egoscore.reverse.solve import SOLVERS, Solver, solve
+from egoscore.reverse.solve import SOLVERS, ReverseProcess, Solver
 
-__all__ = ["LAST_TIME", "SOLVERS", "Solver", "levels", "num_steps", "solve"]
+__all__ = ["LAST_TIME", "SOLVERS", "ReverseProcess", "Solver", "levels", "num_steps"]

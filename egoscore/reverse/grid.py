@@ -22,6 +22,9 @@ def num_steps(tau: float, steps: int) -> int:
     return max(1, math.floor(steps * tau / END_TIME + 1e-9))
 
 
-def time_left(tau: Tensor, steps: Tensor, remaining: int) -> Tensor:
-    """The time at which `remaining` of `steps` equal steps from tau to 1e-4 are left, (B,)."""
-    return LAST_TIME + (tau - LAST_TIME) * (remaining / steps)
+def time_left(tau: Tensor, steps: Tensor, remaining: int, spacing: float = 1.0) -> Tensor:
+    """The time at which `remaining` of `steps` steps from tau to 1e-4 are left, (B,).
+
+    Steps are equal for spacing 1; for 2 they are equal in the square root of time.
+    """
+    return LAST_TIME + (tau - LAST_TIME) * (remaining / steps) ** spacing

@@ -6,6 +6,7 @@ A step rule returns mean and standard deviation of the next value given this one
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from egoscore.diffuse.sde import Sde, per_graph
@@ -50,6 +51,46 @@ def symmetric_splitting(
     push = sde.diffusion(t).square() * (t - s) / half_factor
     mean = per_graph(1.0 / factor, value) * value + per_graph(push, value) * grad
     return mean, per_graph(variance.sqrt() / factor, value)
+
+
+def probability_flow(
+    value: Tensor, grad: Tensor, t: Tensor, s: Tensor, sde: Sde
+) -> tuple[Tensor, Tensor]:
+    """The deterministic process with the same marginals; exact where the clean estimate stays.
+
+    With D = (x + sigma²·grad)/m, the estimate of the clean value at t, the flow is integrated as
+    sigma_s/sigma_t·x + (m_s - m_t·sigma_s/sigma_t)·D (Song et al., 2021b, DDIM; Lu et al., 2022b,
+    equation 9 with D constant).
+    """
+    factor = sde.decay(s) / sde.decay(t)
+    push = factor * sde.variance(t) - sde.std(s) * sde.std(t)
+    mean = per_graph(factor, value) * value + per_graph(push, value) * grad
+    return mean, mean.new_zeros(())
+
+
+def extrapolated(
+    value: Tensor,
+    grad: Tensor,
+    last_clean: Tensor,
+    goes_on: Tensor,
+    times: tuple[Tensor, Tensor, Tensor],
+    sde: Sde,
+) -> tuple[Tensor, Tensor]:
+    """The gradient that makes the next step one of second order, and the clean estimate at t.
+
+    DPM-Solver++(2M) (Lu et al., 2022b, algorithm 2): D + h/(2·h')·(D - D'), where D' is the clean
+    estimate of the step before and h' the length of that step in log(m/sigma). `times` are those
+    of the step before, of this one and of the next, (B,) each; where `goes_on` is false D stays.
+    """
+    before, t, s = times
+    decay, variance = per_graph(sde.decay(t), value), per_graph(sde.variance(t), value)
+    clean = (value + variance * grad) / decay
+    length, last_length = (
+        0.5 * (sde.snr(b).log() - sde.snr(a).log()) for a, b in ((t, s), (before, t))
+    )
+    weight = torch.where(goes_on, length / (2.0 * last_length), 0.0)
+    moved = clean + per_graph(weight, value) * (clean - last_clean)
+    return (decay * moved - value) / variance, clean
 
 
 def langevin(

@@ -5,13 +5,15 @@ Not here: training, thresholds, anything that looks at labels.
 """
 
 from egoscore.score.combine import DISSIMILARITIES, WEIGHTINGS, combine
-from egoscore.score.components import ReconstructionConfig, measure
+from egoscore.score.components import measure
+from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
 __all__ = [
     "DISSIMILARITIES",
     "WEIGHTINGS",
     "ComponentTable",
+    "Reconstruction",
     "ReconstructionConfig",
     "combine",
     "measure",

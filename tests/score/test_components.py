@@ -10,8 +10,8 @@ from egoscore.ego import EgoGraphs
 from egoscore.graph import AttributedGraph
 from egoscore.keyed import Keys, Purpose
 from egoscore.learn import ScoreModel
-from egoscore.reverse import SOLVERS, solve
-from egoscore.score import ReconstructionConfig, components, measure
+from egoscore.reverse import SOLVERS, ReverseProcess
+from egoscore.score import Reconstruction, ReconstructionConfig, components, measure
 
 SEED = 11
 CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20, solver="em")
@@ -46,11 +46,12 @@ def plain_components(egos, model, node, tau, level, sample, solver):
     adj = perturb(batch.adj, noise.adjacency(Purpose.FORWARD_ADJACENCY, 0, width), VP(), time)
     steps = torch.tensor([round(20 * tau)])
 
-    def gradients(*state):
-        return model.gradients(*state, VP())
+    def gradients(x, adj, t):
+        return model.gradients(x, adj, batch.mask, t, VP())
 
     with torch.no_grad():
-        x, adj = solve(x, adj, batch.mask, time, steps, gradients, VP(), SOLVERS[solver], noise)
+        process = ReverseProcess(VP(), SOLVERS[solver], gradients)
+        x, adj = process.solve(x, adj, time, steps, noise)
     before_x, before_adj = batch.x[0].double().numpy(), batch.adj[0].double().numpy()
     after_x, after_adj = x[0].double().numpy(), (adj[0].numpy() >= 0.5).astype(float)
     n, f = before_x.shape
@@ -103,11 +104,24 @@ def test_a_nodes_numbers_do_not_depend_on_company_order_or_batch_size(monkeypatc
     np.testing.assert_allclose(alone.values, everyone.values, rtol=1e-4, atol=1e-7)
 
 
+def test_very_many_samples_go_in_groups(monkeypatch):
+    egos, model = example(False)
+    config = ReconstructionConfig(num_levels=2, num_samples=7, steps=5, solver="em")
+    together = measure(egos, model, VP(), config, SEED, np.arange(30))
+    batch = egos.batch(np.array([0]))
+    monkeypatch.setattr(components, "_CAPACITY", 2 * 3 * 8 * int(batch.sizes[0]))
+    assert [list(g) for g in components._sample_groups(batch, config)] == [
+        [0, 1, 2], [3, 4, 5], [6],
+    ]  # fmt: skip
+    apart = measure(egos, model, VP(), config, SEED, np.arange(30))
+    np.testing.assert_allclose(apart.values, together.values, rtol=1e-4, atol=1e-7)
+
+
 def test_levels_and_samples_have_noise_of_their_own():
     """In a known implementation the first sample's noise was the same at all levels."""
-    egos, _ = example(False)
+    egos, model = example(False)
     batch = egos.batch(np.array([0, 1]))
-    noise = components._chain_noise(egos, batch, CONFIG, SEED)
+    noise = Reconstruction(egos, model, VP(), CONFIG, SEED)._noise(batch, range(2))
     width = batch.x.shape[1]
     drawn = noise.features(Purpose.FORWARD_FEATURES, 0, width).flatten(1)
     assert len({tuple(row.tolist()) for row in drawn}) == len(drawn) == 3 * 2 * 2

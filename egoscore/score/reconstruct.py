@@ -1,0 +1,104 @@
+"""Noise ego-graphs to several levels and bring them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from egoscore.diffuse import EgoNoise, Sde, perturb
+from egoscore.diffuse.sde import per_graph
+from egoscore.ego import EgoBatch, EgoGraphs
+from egoscore.keyed import Keys, Purpose
+from egoscore.learn import ScoreModel
+from egoscore.learn.inference import Inference
+from egoscore.learn.pairs import pair_order
+from egoscore.reverse import SOLVERS, ReverseProcess, levels, num_steps
+
+
+@dataclass(frozen=True)
+class ReconstructionConfig:
+    """How ego-graphs are noised and brought back."""
+
+    num_levels: int
+    num_samples: int
+    steps: int
+    solver: str
+
+
+class Reconstruction:
+    """The way there and back of a network's ego-graphs; to be used in torch's inference mode."""
+
+    def __init__(
+        self,
+        egos: EgoGraphs,
+        model: ScoreModel,
+        sde: Sde,
+        config: ReconstructionConfig,
+        seed: int,
+    ) -> None:
+        self.egos = egos
+        self.sde = sde
+        self.config = config
+        self.seed = seed
+        self.taus = levels(config.num_levels)
+        self._networks = Inference(model)
+        self._process = ReverseProcess(sde, SOLVERS[config.solver], self._gradients)
+
+    def _gradients(self, x: Tensor, pairs: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        noise_x, noise_pairs = self._networks.predict_noise(x, pairs.squeeze(1))
+        scale = per_graph(-1.0 / self.sde.std(t), x)
+        return noise_x.mul_(scale), noise_pairs.unsqueeze(1).mul_(scale)
+
+    def restore(self, batch: EgoBatch, samples: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Features (K, S, B, n, F) and adjacency (K, S, B, n, n) after the way back.
+
+        K levels from the lowest to the highest, the given samples, the ego-graphs of the batch,
+        which must all have n nodes. On the way an adjacency is the vector of its pairs.
+        """
+        count, size, num_features = batch.x.shape
+        shape = (self.config.num_levels, len(samples), count, size)
+        noise = self._noise(batch, samples)
+        level = torch.from_numpy(noise.keys.level)
+        tau = torch.tensor(self.taus, dtype=torch.float64)[level]
+        steps = torch.tensor([num_steps(tau, self.config.steps) for tau in self.taus])[level]
+        order = pair_order(size, noise.directed, batch.x.device)
+        copies = shape[0] * shape[1]
+        x, pairs = self._process.solve(
+            perturb(
+                batch.x.repeat(copies, 1, 1),
+                noise.features(Purpose.FORWARD_FEATURES, 0, size),
+                self.sde,
+                tau,
+            ),
+            perturb(
+                order.pack(batch.adj).unsqueeze(1).repeat(copies, 1, 1),
+                noise.adjacency(Purpose.FORWARD_ADJACENCY, 0, size),
+                self.sde,
+                tau,
+            ),
+            tau,
+            steps,
+            noise,
+        )
+        adj = order.unpack(pairs.squeeze(1))
+        return x.view(*shape, num_features).flip(0), adj.view(*shape, size).flip(0)
+
+    def _noise(self, batch: EgoBatch, samples: Sequence[int]) -> EgoNoise:
+        """Keys for levels from the highest down, samples within a level, nodes within a sample."""
+        num_levels, count = self.config.num_levels, len(batch.node)
+        copies = num_levels * len(samples)
+        keys = Keys(
+            self.seed,
+            np.tile(batch.node, copies),
+            np.repeat(np.arange(num_levels)[::-1], len(samples) * count),
+            np.tile(np.repeat(np.asarray(samples), count), num_levels),
+        )
+        graph = self.egos.graph
+        sizes = np.tile(batch.sizes, copies)
+        return EgoNoise(
+            keys, sizes, graph.num_features, graph.directed, self.egos.device, packed=True
+        )
