@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from egoscore.learn.elu import elu_plus_1_
 from egoscore.learn.layers import Linear, Mlp
 from egoscore.learn.model import ScoreModel
 from egoscore.learn.networks import NUM_CHANNELS, Attention
@@ -44,10 +45,10 @@ class Inference:
         first, second, third = _linears(network.mlp)
         num_features = network.convolution.weight.shape[0]
         on_x, on_hidden = first.weight[:, :num_features], first.weight[:, num_features:]
-        self._x_weight = on_x.t().contiguous()
-        self._hidden_weight = (-2.0 * on_hidden).t().contiguous()
+        self._x_weight = on_x.contiguous()
+        self._hidden_weight = -2.0 * on_hidden
         self._first_bias = first.bias + on_hidden.sum(dim=1)
-        self._second = second.weight.t().contiguous(), _bias_after_elu(second)
+        self._second = second.weight.detach(), _bias_after_elu(second)
         self._third = third.weight.t().contiguous(), _bias_after_elu(third)
 
     def _rearrange_attention(self, model: ScoreModel) -> None:
@@ -74,15 +75,14 @@ class Inference:
         directions = 1 if self.directed else 2
         self._mix_weight = mix.weight.clone()
         self._mix_weight[:, :NUM_CHANNELS] *= -2.0 / (self._num_heads * directions)
-        self._mix_bias = (mix.bias + mix.weight[:, :NUM_CHANNELS].sum(dim=1)).unsqueeze(1)
+        self._mix_bias = mix.bias + mix.weight[:, :NUM_CHANNELS].sum(dim=1)
         # the second layer of `mix` and the first of `final` are one affine map
         self._channel_weight = first.weight[:, :NUM_CHANNELS].contiguous()
         on_mixed = first.weight[:, NUM_CHANNELS:] * directions
         self._join_weight = on_mixed @ mixed.weight
-        bias = first.bias + on_mixed @ mixed.bias - self._join_weight.sum(dim=1)
-        self._join_bias = bias.unsqueeze(1)
-        self._pair_second = second.weight.detach(), _bias_after_elu(second).unsqueeze(1)
-        self._pair_third = third.weight.detach(), _bias_after_elu(third).unsqueeze(1)
+        self._join_bias = first.bias + on_mixed @ mixed.bias - self._join_weight.sum(dim=1)
+        self._pair_second = second.weight.detach(), _bias_after_elu(second)
+        self._pair_third = third.weight.detach(), _bias_after_elu(third)
 
     def predict_noise(self, x: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         """The noise in x (B, n, F) and in pairs (B, P)."""
@@ -116,12 +116,12 @@ class Inference:
 
     def _features(self, x: Tensor, activation: Tensor) -> Tensor:
         """The feature MLP on rows (B·n, F) and (B·n, h)."""
-        hidden = torch.addmm(self._first_bias, x, self._x_weight)
-        hidden = _elu_plus_1(hidden.addmm_(activation, self._hidden_weight))
+        hidden = (self._x_weight @ x.t()).addmm_(self._hidden_weight, activation.t())
+        hidden = elu_plus_1_(hidden, self._first_bias)
         weight, bias = self._second
-        hidden = _elu_plus_1(torch.addmm(bias, hidden, weight))
+        hidden = elu_plus_1_(weight @ hidden, bias)
         weight, bias = self._third
-        return torch.addmm(bias, hidden, weight)
+        return torch.addmm(bias, hidden.t(), weight)
 
     def _attend(
         self, projected: Tensor, count: int, size: int, order: PairOrder, out: Tensor
@@ -137,19 +137,13 @@ class Inference:
 
     def _mix(self, inputs: Tensor) -> Tensor:
         """The pair-wise MLPs on (4, pairs): maps of both channels, A, A²."""
-        hidden = _elu_plus_1(torch.addmm(self._mix_bias, self._mix_weight, inputs))
-        hidden = torch.addmm(self._join_bias, self._join_weight, hidden)
-        hidden = _elu_plus_1(hidden.addmm_(self._channel_weight, inputs[NUM_CHANNELS:]))
+        hidden = elu_plus_1_(self._mix_weight @ inputs, self._mix_bias)
+        hidden = (self._join_weight @ hidden).addmm_(self._channel_weight, inputs[NUM_CHANNELS:])
+        hidden = elu_plus_1_(hidden, self._join_bias)
         weight, bias = self._pair_second
-        hidden = _elu_plus_1(torch.addmm(bias, weight, hidden))
+        hidden = elu_plus_1_(weight @ hidden, bias)
         weight, bias = self._pair_third
-        return torch.addmm(bias, weight, hidden)
-
-
-def _elu_plus_1(value: Tensor) -> Tensor:
-    """elu(value) + 1; `value` is used up."""
-    positive = value.clamp(min=0.0)
-    return value.clamp_(max=0.0).exp_().add_(positive)
+        return (weight @ hidden).add_(bias)
 
 
 def _bias_after_elu(layer: Linear) -> Tensor:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from egoscore.learn.elu import elu_plus_1_, times_slope_
 
 
 def propagation(adj: Tensor) -> Tensor:
@@ -57,14 +61,47 @@ class Linear(nn.Module):
 
 
 class Mlp(nn.Module):
-    """Affine maps with ELU in between."""
+    """Affine maps of the last dimension with ELU in between."""
 
     def __init__(self, *widths: int) -> None:
         super().__init__()
         self.layers = nn.ModuleList(Linear(a, b) for a, b in pairwise(widths))
 
     def forward(self, x: Tensor) -> Tensor:
-        for layer in self.layers[:-1]:
-            x = nn.functional.elu(layer(x))
-        out: Tensor = self.layers[-1](x)
-        return out
+        parameters = [p for layer in self.layers for p in (layer.weight, layer.bias)]
+        out: Tensor = _AffineElu.apply(x.reshape(-1, x.shape[-1]), *parameters)
+        return out.view(*x.shape[:-1], out.shape[-1])
+
+
+class _AffineElu(torch.autograd.Function):
+    """The computation of an `Mlp`, forward and backward: rows (T, in) → (T, out).
+
+    Between the layers values are (channels, T) and hold elu + 1, see `egoscore.learn.elu`.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *parameters: Tensor) -> Tensor:
+        weights, biases = parameters[::2], parameters[1::2]
+        values = [x.t()]
+        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+            extra = weight.sum(dim=1) if len(values) > 1 else 0.0
+            values.append(elu_plus_1_(weight @ values[-1], bias - extra))
+        ctx.save_for_backward(*weights, *values)
+        last = biases[-1] - weights[-1].sum(dim=1)
+        return torch.addmm(last, values[-1].t(), weights[-1].t())
+
+    @staticmethod
+    @once_differentiable  # type: ignore[no-untyped-call, untyped-decorator]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        count = len(ctx.saved_tensors) // 2
+        weights, values = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        grads: list[Tensor] = []
+        grad = grad.t()
+        for number in range(count - 1, -1, -1):
+            on_bias = grad.sum(dim=1)
+            on_weight = grad @ values[number].t()
+            if number > 0:
+                on_weight -= on_bias.unsqueeze(1)  # the value is elu + 1
+                grad = times_slope_(weights[number].t() @ grad, values[number])
+            grads = [on_weight, on_bias, *grads]
+        return grad.t() @ weights[0] if ctx.needs_input_grad[0] else None, *grads
