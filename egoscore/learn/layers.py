@@ -25,8 +25,16 @@ def propagation(adj: Tensor) -> Tensor:
     return scale.unsqueeze(-1) * looped * scale.unsqueeze(-2)
 
 
+def around(x: Tensor, adj: Tensor) -> Tensor:
+    """P·X: what a node sees around it, for x (B, N, F) and adj (B, N, N)."""
+    return propagation(adj) @ x
+
+
 class GraphConvolution(nn.Module):
-    """A GCN layer given the propagation matrix: P·X·W + b, (B, N, in) → (B, N, out)."""
+    """A GCN layer, P·X·W + b, given `around` = P·X, (B, N, in) → (B, N, out).
+
+    Several layers share P·X, which has no weights in it and thus no gradient to follow.
+    """
 
     def __init__(self, num_inputs: int, num_outputs: int) -> None:
         super().__init__()
@@ -38,8 +46,8 @@ class GraphConvolution(nn.Module):
         draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
         nn.init.zeros_(self.bias)
 
-    def forward(self, x: Tensor, propagate: Tensor) -> Tensor:
-        return propagate @ (x @ self.weight) + self.bias
+    def forward(self, around: Tensor) -> Tensor:
+        return nn.functional.linear(around, self.weight.t(), self.bias)
 
 
 class Linear(nn.Module):
@@ -69,8 +77,23 @@ class Mlp(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         parameters = [p for layer in self.layers for p in (layer.weight, layer.bias)]
-        out: Tensor = _AffineElu.apply(x.reshape(-1, x.shape[-1]), *parameters)
+        rows = x.reshape(-1, x.shape[-1])
+        out: Tensor = _AffineElu.apply(rows, *parameters)  # type: ignore[no-untyped-call]
         return out.view(*x.shape[:-1], out.shape[-1])
+
+
+def where_real(mlp: Mlp, x: Tensor, real: Tensor) -> Tensor:
+    """`mlp` on those of the rows x (…, in) for which `real` (…) is not 0; the others become 0.
+
+    So that padding costs nothing where the work is.
+    """
+    index = real.flatten().nonzero().squeeze(1)
+    if len(index) == real.numel():
+        everywhere: Tensor = mlp(x)
+        return everywhere
+    out: Tensor = mlp(x.flatten(0, -2).index_select(0, index))
+    whole = out.new_zeros(real.numel(), out.shape[-1]).index_copy(0, index, out)
+    return whole.view(*real.shape, whole.shape[-1])
 
 
 class _AffineElu(torch.autograd.Function):
@@ -82,16 +105,16 @@ class _AffineElu(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *parameters: Tensor) -> Tensor:
         weights, biases = parameters[::2], parameters[1::2]
-        values = [x.t()]
+        # from the second layer on, inputs are elu + 1
+        shifted = [b - w.sum(dim=1) for w, b in zip(weights[1:], biases[1:], strict=True)]
+        values, biases = [x.t()], (biases[0], *shifted)
         for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            extra = weight.sum(dim=1) if len(values) > 1 else 0.0
-            values.append(elu_plus_1_(weight @ values[-1], bias - extra))
+            values.append(elu_plus_1_(weight @ values[-1], bias))
         ctx.save_for_backward(*weights, *values)
-        last = biases[-1] - weights[-1].sum(dim=1)
-        return torch.addmm(last, values[-1].t(), weights[-1].t())
+        return torch.addmm(biases[-1], values[-1].t(), weights[-1].t())
 
     @staticmethod
-    @once_differentiable  # type: ignore[no-untyped-call, untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         count = len(ctx.saved_tensors) // 2
         weights, values = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
@@ -101,7 +124,7 @@ class _AffineElu(torch.autograd.Function):
             on_bias = grad.sum(dim=1)
             on_weight = grad @ values[number].t()
             if number > 0:
-                on_weight -= on_bias.unsqueeze(1)  # the value is elu + 1
+                on_weight -= on_bias.unsqueeze(1)
                 grad = times_slope_(weights[number].t() @ grad, values[number])
             grads = [on_weight, on_bias, *grads]
         return grad.t() @ weights[0] if ctx.needs_input_grad[0] else None, *grads

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from egoscore.learn.layers import GraphConvolution, Mlp, propagation
+from egoscore.learn.layers import GraphConvolution, Mlp, around, where_real
 from egoscore.learn.pairs import pair_order
 
 NUM_CHANNELS = 2  # A and A²
@@ -30,9 +30,8 @@ class FeatureNetwork(nn.Module):
 
     def forward(self, x: Tensor, adj: Tensor, mask: Tensor) -> Tensor:
         """x (B, N, F), adj (B, N, N), mask (B, N) → (B, N, F)."""
-        hidden = torch.tanh(self.convolution(x, propagation(adj)))
-        out: Tensor = self.mlp(torch.cat([x, hidden], dim=-1)) * mask.unsqueeze(-1)
-        return out
+        hidden = torch.tanh(self.convolution(around(x, adj)))
+        return where_real(self.mlp, torch.cat([x, hidden], dim=-1), mask)
 
 
 class Attention(nn.Module):
@@ -49,9 +48,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, channel: Tensor) -> Tensor:
         """x (B, N, F), channel (B, N, N) → (B, N, N)."""
-        propagate = propagation(channel)
-        query = self._heads(self.query(x, propagate))
-        key = self._heads(self.key(x, propagate))
+        seen = around(x, channel)
+        query, key = self._heads(self.query(seen)), self._heads(self.key(seen))
         hidden_size = self.query.bias.shape[0]
         logits = query @ key.transpose(-1, -2) / math.sqrt(hidden_size)  # (B, heads, N, N)
         return torch.tanh(logits).mean(dim=1)
@@ -84,11 +82,13 @@ class AdjacencyNetwork(nn.Module):
         matrices = [adj, adj @ adj]
         maps = [attend(x, c) for attend, c in zip(self.attention, matrices, strict=True)]
         channels = [order.pack(c) for c in matrices]
+        real = order.pack(mask.unsqueeze(-1) * mask.unsqueeze(-2))
         if self.directed:
-            mixed = self.mix(torch.stack([*map(order.pack, maps), *channels], dim=-1))
+            inputs = torch.stack([*map(order.pack, maps), *channels], dim=-1)  # (B, P, 4)
+            mixed = where_real(self.mix, inputs, real)
         else:
             # both directions of a pair get the same; GDSS adds them up
-            mixed = 2 * self.mix(torch.stack([*map(order.pack_mean, maps), *channels], dim=-1))
+            inputs = torch.stack([*map(order.pack_mean, maps), *channels], dim=-1)
+            mixed = 2 * where_real(self.mix, inputs, real)
         joined = torch.cat([torch.stack(channels, dim=-1), mixed], dim=-1)  # (B, P, 6)
-        noise = order.unpack(self.final(joined).squeeze(-1))
-        return noise * mask.unsqueeze(-1) * mask.unsqueeze(-2)
+        return order.unpack(where_real(self.final, joined, real).squeeze(-1))

@@ -22,7 +22,7 @@ from egoscore.learn.state import TrainingState
 FIRST_TIME = 1e-5
 _CAPACITY = 65_536  # padded entries that go through the networks at once: they stay in the cache
 _HOPELESS = 1000.0  # times the loss of a network that answers nothing but zero
-_FILL = 4_096  # below this a batch costs more in overhead than padding to it does
+_FILL = 32_768  # below this a batch costs more in overhead than padding to it does
 
 
 @dataclass(frozen=True)

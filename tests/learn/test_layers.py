@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from egoscore.learn.layers import GraphConvolution, Linear, Mlp, propagation
+from egoscore.learn.layers import GraphConvolution, Linear, Mlp, around, propagation, where_real
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PyG scripts its modules on import
@@ -46,7 +46,7 @@ def test_convolution_equals_dense_gcn_of_pyg(directed):
     theirs = DenseGCNConv(5, 7)
     adj = binary_graphs(4, 9, directed)
     x = torch.randn(4, 9, 5, generator=randomness(1))
-    ours = convolution_like(theirs)(x, propagation(adj))
+    ours = convolution_like(theirs)(around(x, adj))
     torch.testing.assert_close(ours, theirs(x, adj), rtol=1e-5, atol=1e-6)
 
 
@@ -57,7 +57,7 @@ def test_convolution_equals_sparse_gcn_of_pyg(directed):
     x = torch.randn(6, 9, 5, generator=randomness(1))
     adj = binary_graphs(6, 9, directed)
     adj[0] = 0.0  # isolated nodes only
-    found = ours(x, propagation(adj))
+    found = ours(around(x, adj))
     for graph in range(6):
         # PyG sends from source to target; row i of A·X gathers what i points to
         edge_index = adj[graph].nonzero().T.flip(0)
@@ -72,7 +72,7 @@ def test_degrees_of_noised_adjacencies_are_clamped_as_in_pyg():
     assert ((degrees > 0) & (degrees < 1)).any()
     theirs = DenseGCNConv(3, 4)
     x = torch.randn(5, 8, 3, generator=randomness(1))
-    found = convolution_like(theirs)(x, propagation(adj))
+    found = convolution_like(theirs)(around(x, adj))
     assert found.isfinite().all()
     torch.testing.assert_close(found, theirs(x, adj), rtol=1e-5, atol=1e-6)
 
@@ -107,3 +107,60 @@ def test_layers_ask_for_the_bounds_of_pyg_and_torch():
     GraphConvolution(6, 10).initialise(lambda parameter, bound: asked.append(bound))
     Linear(16, 3).initialise(lambda parameter, bound: asked.append(bound))
     assert asked == pytest.approx([math.sqrt(6 / 16), 0.25, 0.25])
+
+
+class TestMlp:
+    """Forward and backward are our own, so both are checked against torch's."""
+
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+    @pytest.mark.parametrize("widths", [(3, 5), (4, 8, 2), (6, 12, 12, 1)])
+    @pytest.mark.parametrize("count", [0, 1, 7, 300])
+    def test_values_and_gradients_are_those_of_torch(self, dtype, widths, count):
+        ours = Mlp(*widths).to(dtype)
+        theirs = []
+        for number, layer in enumerate(ours.layers):
+            nn.init.normal_(layer.weight, generator=randomness(number))
+            nn.init.normal_(layer.bias, std=3.0, generator=randomness(50 + number))
+            linear = nn.Linear(*layer.weight.shape[::-1]).to(dtype)
+            linear.load_state_dict(layer.state_dict())
+            theirs += [linear, nn.ELU()]
+        theirs = nn.Sequential(*theirs[:-1])
+        x = torch.randn(count, widths[0], dtype=dtype, generator=randomness(3)) * 5
+        weight = torch.randn(count, widths[-1], dtype=dtype, generator=randomness(4))
+        grads = []
+        for network in (ours, theirs):
+            given = x.clone().requires_grad_()
+            out = network(given)
+            (out * weight).sum().backward()
+            grads.append([out.detach(), given.grad, *(p.grad for p in network.parameters())])
+        tolerance = 1e-5 if dtype == torch.float32 else 1e-12
+        for found, expected in zip(*grads, strict=True):
+            scale = float(expected.abs().max()) if expected.numel() else 0.0
+            torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance * scale)
+
+    def test_extreme_values_stay_finite(self):
+        network = Mlp(1, 4, 1)
+        nn.init.ones_(network.layers[0].weight)
+        out = network(torch.tensor([[-1e30], [-100.0], [100.0], [1e30]]))
+        assert torch.isfinite(out).all()
+
+    def test_the_input_need_not_have_a_gradient(self):
+        network = Mlp(2, 4, 1)
+        nn.init.ones_(network.layers[0].weight)
+        network(torch.ones(3, 2)).sum().backward()
+        assert all(p.grad is not None for p in network.parameters())
+
+
+class TestWhereReal:
+    def test_rows_that_are_not_real_are_zero_and_have_no_gradient(self):
+        network = Mlp(2, 8, 3)
+        for layer in network.layers:
+            nn.init.normal_(layer.weight, generator=randomness(1))
+            nn.init.normal_(layer.bias, generator=randomness(2))
+        x = torch.randn(4, 5, 2, generator=randomness(3)).requires_grad_()
+        real = torch.tensor([[1.0] * n + [0.0] * (5 - n) for n in (5, 3, 1, 0)])
+        out = where_real(network, x, real)
+        torch.testing.assert_close(out, network(x) * real.unsqueeze(-1))
+        out.sum().backward()
+        assert not x.grad[real == 0].any()
+        assert x.grad[real == 1].all()
