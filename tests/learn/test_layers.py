@@ -140,13 +140,15 @@ class TestMlp:
 
     def test_extreme_values_stay_finite(self):
         network = Mlp(1, 4, 1)
-        nn.init.ones_(network.layers[0].weight)
+        for parameter in network.parameters():
+            nn.init.ones_(parameter)
         out = network(torch.tensor([[-1e30], [-100.0], [100.0], [1e30]]))
         assert torch.isfinite(out).all()
 
     def test_the_input_need_not_have_a_gradient(self):
         network = Mlp(2, 4, 1)
-        nn.init.ones_(network.layers[0].weight)
+        for parameter in network.parameters():
+            nn.init.ones_(parameter)
         network(torch.ones(3, 2)).sum().backward()
         assert all(p.grad is not None for p in network.parameters())
 
