@@ -22,8 +22,8 @@ def num_steps(tau: float, steps: int) -> int:
     return max(1, math.floor(steps * tau / END_TIME + 1e-9))
 
 
-def time_left(tau: Tensor, steps: Tensor, remaining: int, spacing: float = 1.0) -> Tensor:
-    """The time at which `remaining` of `steps` steps from tau to 1e-4 are left, (B,).
+def time_left(tau: Tensor, steps: Tensor, remaining: int | Tensor, spacing: float = 1.0) -> Tensor:
+    """The time at which `remaining` of `steps` steps from tau to 1e-4 are left.
 
     Steps are equal for spacing 1; for 2 they are equal in the square root of time.
     """

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from egoscore.diffuse import EgoNoise, Sde
+from egoscore.diffuse.sde import per_graph
 from egoscore.keyed import Purpose
 from egoscore.reverse.grid import time_left
 from egoscore.reverse.steps import (
+    Coefficients,
+    continuation,
+    continued,
     euler_maruyama,
-    extrapolated,
     langevin,
     probability_flow,
     reverse_diffusion,
@@ -21,7 +24,7 @@ from egoscore.reverse.steps import (
 )
 
 Gradients = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-StepRule = Callable[[Tensor, Tensor, Tensor, Tensor, Sde], tuple[Tensor, Tensor]]
+StepRule = Callable[[Tensor, Tensor, Sde], Coefficients]
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,11 @@ class Solver:
     """A step rule and what goes with it.
 
     Attributes:
-        rule: mean and standard deviation of the next value given this one.
+        rule: the coefficients of a step.
         corrects: a Langevin correction comes before every step, with `snr` and `scale`.
         evaluations: gradients per step; with a correction either again for the step itself (2),
             or once for both, as S4 does (1).
-        extrapolates: the gradient is continued from the last one, and no noise is drawn.
+        extrapolates: the clean estimate is continued from the last one; no noise is drawn.
         spacing: 1 for equal steps; with 2 they shrink towards the end.
     """
 
@@ -56,7 +59,24 @@ SOLVERS = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Step:
+    """One turn of the loop: how many chains take part, when, and with which coefficients.
+
+    `t` is (B,), all coefficients (B, 1, 1): those of the rule; what the corrector needs, or what
+    it takes to continue the clean estimate.
+    """
+
+    remaining: int
+    active: int
+    t: Tensor
+    keep: Tensor
+    push: Tensor
+    std: Tensor
+    others: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
 class ReverseProcess:
     """Brings noised ego-graphs back, given gradients of log p: (x, adj, t) → (grad_x, grad_adj)."""
 
@@ -75,69 +95,63 @@ class ReverseProcess:
         """
         value = [x.clone(), adj.clone()]
         clean = [torch.zeros_like(part) for part in value] if self.solver.extrapolates else []
-        for remaining in range(int(steps[0]), 0, -1):
-            active = int(torch.count_nonzero(steps >= remaining))
-            now = [part[:active] for part in value]
-            before, t, s = (
-                time_left(tau[:active], steps[:active], left, self.solver.spacing)
-                for left in (remaining + 1, remaining, remaining - 1)
-            )
-            grads = list(self.gradients(now[0], now[1], t))
+        for step in self._schedule(tau, steps, x):
+            now = [part[: step.active] for part in value]
+            drawn = noise.first(step.active)
+            grads = list(self.gradients(now[0], now[1], step.t))
             if self.solver.corrects:
-                now, grads = self._correct(now, grads, t, s, remaining, noise.first(active))
-            elif self.solver.extrapolates:
-                # a chain that starts has nothing to continue; the last step is long, see `spacing`
-                goes_on = (steps[:active] > remaining) & (remaining > 1)
-                for i, part in enumerate(clean):
-                    grads[i], part[:active] = extrapolated(
-                        now[i], grads[i], part[:active], goes_on, (before, t, s), self.sde
-                    )
-            now = self._step(now, grads, t, s, remaining, noise.first(active))
-            for part, moved in zip(value, now, strict=True):
-                part[:active] = moved
+                grads = self._correct(now, grads, step, drawn)
+            for i, part in enumerate(clean):
+                last = part[: step.active]
+                grads[i], estimate = continued(now[i], grads[i], last, *step.others)
+                last.copy_(estimate)
+            for part, grad in zip(now, grads, strict=True):
+                part.mul_(step.keep).addcmul_(step.push, grad)
+            if step.remaining > 1 and not self.solver.extrapolates:
+                width = x.shape[1]
+                noise_x = drawn.features(Purpose.REVERSE_FEATURES, step.remaining, width)
+                noise_adj = drawn.adjacency(Purpose.REVERSE_ADJACENCY, step.remaining, width)
+                now[0].addcmul_(step.std, noise_x)
+                now[1].addcmul_(step.std, noise_adj)
         return value[0], value[1]
 
+    def _schedule(self, tau: Tensor, steps: Tensor, like: Tensor) -> Iterator[_Step]:
+        """All steps; their coefficients are computed at once, for each level instead of chain."""
+        level, chains = torch.unique_consecutive(
+            torch.stack([tau, steps.to(tau)]), dim=1, return_counts=True
+        )
+        left = torch.arange(int(steps[0]), 0, -1).unsqueeze(1)  # (R, 1)
+        before, t, s = (
+            time_left(level[0], level[1], left + shift, self.solver.spacing) for shift in (1, 0, -1)
+        )
+        columns = [t, *self.solver.rule(t, s, self.sde)]  # (R, K) each
+        if self.solver.corrects:
+            columns.append(self.sde.transition(s, t)[0].square())
+        elif self.solver.extrapolates:
+            # a chain that starts has nothing to continue, and the last step is too long for it
+            goes_on = (left < level[1]) & (left > 1)
+            weight = torch.where(goes_on, continuation(before, t, s, self.sde), 0.0)
+            columns += [self.sde.decay(t), self.sde.variance(t), weight]
+        table = torch.stack(columns, dim=1)  # (R, C, K)
+        for row, remaining in zip(table, left.flatten().tolist(), strict=True):
+            joined = level[1] >= remaining
+            each = row[:, joined].repeat_interleave(chains[joined], dim=1)  # (C, B)
+            time, *rest = each.unbind()
+            keep, push, std, *others = (per_graph(column, like) for column in rest)
+            yield _Step(remaining, each.shape[1], time, keep, push, std, tuple(others))
+
     def _correct(
-        self,
-        now: list[Tensor],
-        grads: list[Tensor],
-        t: Tensor,
-        s: Tensor,
-        remaining: int,
-        noise: EgoNoise,
-    ) -> tuple[list[Tensor], list[Tensor]]:
-        """A Langevin correction of both parts; the gradients to step with."""
+        self, now: list[Tensor], grads: list[Tensor], step: _Step, noise: EgoNoise
+    ) -> list[Tensor]:
+        """A Langevin correction of both parts, in place; the gradients to step with."""
         width = now[0].shape[1]
         drawn = (
-            noise.features(Purpose.CORRECT_FEATURES, remaining, width),
-            noise.adjacency(Purpose.CORRECT_ADJACENCY, remaining, width),
+            noise.features(Purpose.CORRECT_FEATURES, step.remaining, width),
+            noise.adjacency(Purpose.CORRECT_ADJACENCY, step.remaining, width),
         )
-        alpha = self.sde.transition(s, t)[0].square()
-        snr, scale = self.solver.snr, self.solver.scale
-        now = [
-            langevin(part, grad, z, alpha, snr, scale)
-            for part, grad, z in zip(now, grads, drawn, strict=True)
-        ]
+        (alpha,) = step.others
+        for part, grad, z in zip(now, grads, drawn, strict=True):
+            part.copy_(langevin(part, grad, z, alpha, self.solver.snr, self.solver.scale))
         if self.solver.evaluations == 2:
-            grads = list(self.gradients(now[0], now[1], t))
-        return now, grads
-
-    def _step(
-        self,
-        now: list[Tensor],
-        grads: list[Tensor],
-        t: Tensor,
-        s: Tensor,
-        remaining: int,
-        noise: EgoNoise,
-    ) -> list[Tensor]:
-        (mean_x, std_x), (mean_adj, std_adj) = (
-            self.solver.rule(part, grad, t, s, self.sde)
-            for part, grad in zip(now, grads, strict=True)
-        )
-        if remaining == 1 or self.solver.extrapolates:
-            return [mean_x, mean_adj]
-        width = mean_x.shape[1]
-        noise_x = noise.features(Purpose.REVERSE_FEATURES, remaining, width)
-        noise_adj = noise.adjacency(Purpose.REVERSE_ADJACENCY, remaining, width)
-        return [mean_x.addcmul_(std_x, noise_x), mean_adj.addcmul_(std_adj, noise_adj)]
+            return list(self.gradients(now[0], now[1], step.t))
+        return grads

@@ -1,7 +1,7 @@
 """One step back in time, from t to s < t, for features or adjacency alike.
 
-A step rule returns mean and standard deviation of the next value given this one. `value` and
-`grad` (the gradient of log p at t) are (B, N, …); t and s are (B,).
+Every rule is linear: the next value has mean keep·value + push·grad, where grad is the gradient of
+log p at t, and a standard deviation. A rule gives these three coefficients for times of any shape.
 """
 
 from __future__ import annotations
@@ -11,35 +11,27 @@ from torch import Tensor
 
 from egoscore.diffuse.sde import Sde, per_graph
 
+Coefficients = tuple[Tensor, Tensor, Tensor]
 
-def euler_maruyama(
-    value: Tensor, grad: Tensor, t: Tensor, s: Tensor, sde: Sde
-) -> tuple[Tensor, Tensor]:
+
+def euler_maruyama(t: Tensor, s: Tensor, sde: Sde) -> Coefficients:
     """x - [f·x - g²·grad]·(t - s), noise g·√(t - s)."""
     dt = t - s
     diffusion = sde.diffusion(t)
-    keep = per_graph(1.0 - sde.drift(t) * dt, value)
-    push = per_graph(diffusion.square() * dt, value)
-    return keep * value + push * grad, per_graph(diffusion * dt.sqrt(), value)
+    return 1.0 - sde.drift(t) * dt, diffusion.square() * dt, diffusion * dt.sqrt()
 
 
-def reverse_diffusion(
-    value: Tensor, grad: Tensor, t: Tensor, s: Tensor, sde: Sde
-) -> tuple[Tensor, Tensor]:
+def reverse_diffusion(t: Tensor, s: Tensor, sde: Sde) -> Coefficients:
     """The forward step discretised, then reversed (Song et al., 2021, appendix E).
 
     The discretisation is the exact kernel from s to t, x(t) = a·x(s) + √v·z, which makes the
     betas right for every step size: (2 - a)·x + v·grad, noise √v.
     """
     factor, variance = sde.transition(s, t)
-    keep = per_graph(2.0 - factor, value)
-    push = per_graph(variance, value)
-    return keep * value + push * grad, per_graph(variance.sqrt(), value)
+    return 2.0 - factor, variance, variance.sqrt()
 
 
-def symmetric_splitting(
-    value: Tensor, grad: Tensor, t: Tensor, s: Tensor, sde: Sde
-) -> tuple[Tensor, Tensor]:
+def symmetric_splitting(t: Tensor, s: Tensor, sde: Sde) -> Coefficients:
     """S4 (Jo et al., 2022, section 3.3): half a linear step, the score's push, the other half.
 
     The linear part run backwards has an exact solution over each half. Both halves add
@@ -49,13 +41,10 @@ def symmetric_splitting(
     factor, variance = sde.transition(s, t)
     half_factor, _ = sde.transition(s, (s + t) / 2)
     push = sde.diffusion(t).square() * (t - s) / half_factor
-    mean = per_graph(1.0 / factor, value) * value + per_graph(push, value) * grad
-    return mean, per_graph(variance.sqrt() / factor, value)
+    return 1.0 / factor, push, variance.sqrt() / factor
 
 
-def probability_flow(
-    value: Tensor, grad: Tensor, t: Tensor, s: Tensor, sde: Sde
-) -> tuple[Tensor, Tensor]:
+def probability_flow(t: Tensor, s: Tensor, sde: Sde) -> Coefficients:
     """The deterministic process with the same marginals; exact where the clean estimate stays.
 
     With D = (x + sigma²·grad)/m, the estimate of the clean value at t, the flow is integrated as
@@ -64,32 +53,30 @@ def probability_flow(
     """
     factor = sde.decay(s) / sde.decay(t)
     push = factor * sde.variance(t) - sde.std(s) * sde.std(t)
-    mean = per_graph(factor, value) * value + per_graph(push, value) * grad
-    return mean, mean.new_zeros(())
+    return factor, push, torch.zeros_like(t)
 
 
-def extrapolated(
-    value: Tensor,
-    grad: Tensor,
-    last_clean: Tensor,
-    goes_on: Tensor,
-    times: tuple[Tensor, Tensor, Tensor],
-    sde: Sde,
-) -> tuple[Tensor, Tensor]:
-    """The gradient that makes the next step one of second order, and the clean estimate at t.
+def continuation(before: Tensor, t: Tensor, s: Tensor, sde: Sde) -> Tensor:
+    """How far the change of the clean estimate since the last step goes on: h/(2·h').
 
-    DPM-Solver++(2M) (Lu et al., 2022b, algorithm 2): D + h/(2·h')·(D - D'), where D' is the clean
-    estimate of the step before and h' the length of that step in log(m/sigma). `times` are those
-    of the step before, of this one and of the next, (B,) each; where `goes_on` is false D stays.
+    h and h' are the lengths of this step and of the last in log(m/sigma). With D replaced by
+    D + h/(2·h')·(D - D') the flow becomes DPM-Solver++(2M) (Lu et al., 2022b, algorithm 2).
     """
-    before, t, s = times
-    decay, variance = per_graph(sde.decay(t), value), per_graph(sde.variance(t), value)
-    clean = (value + variance * grad) / decay
-    length, last_length = (
-        0.5 * (sde.snr(b).log() - sde.snr(a).log()) for a, b in ((t, s), (before, t))
+    return (sde.snr(s).log() - sde.snr(t).log()) / (
+        2.0 * (sde.snr(t).log() - sde.snr(before).log())
     )
-    weight = torch.where(goes_on, length / (2.0 * last_length), 0.0)
-    moved = clean + per_graph(weight, value) * (clean - last_clean)
+
+
+def continued(
+    value: Tensor, grad: Tensor, last_clean: Tensor, decay: Tensor, variance: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The gradient whose clean estimate is D + weight·(D - D'), and D itself.
+
+    `last_clean` is D', the clean estimate of the step before; decay, variance and weight are
+    coefficients of each ego-graph, (B, 1, 1).
+    """
+    clean = (value + variance * grad) / decay
+    moved = clean + weight * (clean - last_clean)
     return (decay * moved - value) / variance, clean
 
 
@@ -99,11 +86,11 @@ def langevin(
     """One Langevin correction at constant time (Song et al., 2021, algorithms 4 and 5).
 
     The step size compares the norms of noise and gradient of each ego-graph by itself, not of
-    the batch: a node's score must not depend on its company. `alpha` (B,) is a² of the step.
+    the batch: a node's score must not depend on its company. `alpha` (B, 1, 1) is a² of the step.
     """
-    grad_norm = grad.flatten(1).norm(dim=1)
-    ratio = noise.flatten(1).norm(dim=1) / grad_norm.clamp(min=1e-12)
-    size = 2.0 * alpha.to(ratio) * (snr * ratio).square()
+    grad_norm = per_graph(grad.flatten(1).norm(dim=1), value)
+    ratio = per_graph(noise.flatten(1).norm(dim=1), value) / grad_norm.clamp(min=1e-12)
+    size = 2.0 * alpha * (snr * ratio).square()
     # no gradient, no correction: a graph of one node has no adjacency to correct
-    size = per_graph(size.where(grad_norm > 1e-12, size.new_zeros(())), value)
+    size = size.where(grad_norm > 1e-12, 0.0)
     return value + size * grad + (2.0 * size).sqrt() * scale * noise

@@ -98,9 +98,7 @@ def followed_moments(solver, mean, std, tau, count):
         alpha = float(SDE.transition(time_s, time_t)[0]) ** 2
         mean_square_gradient = (variance + (level - decay * mean) ** 2) / spread**2
         size = 2 * alpha * solver.snr**2 / mean_square_gradient
-        one, none = torch.ones(1, 1, 1), torch.zeros(1, 1, 1)
-        keep, deviation = (float(v) for v in solver.rule(one, none, time_t, time_s, SDE))
-        push = float(solver.rule(none, one, time_t, time_s, SDE)[0])
+        keep, push, deviation = (float(v) for v in solver.rule(time_t, time_s, SDE))
         correction = 1 - size / spread
         if solver.evaluations == 2:
             slope = (keep - push / spread) * correction
@@ -117,18 +115,17 @@ def followed_moments(solver, mean, std, tau, count):
 def test_every_step_goes_from_one_grid_point_to_the_next_and_the_last_ends_at_the_last_time():
     seen = []
 
-    def spying_rule(value, grad, t, s, sde):
-        seen.append((float(t[0]), float(s[0])))
-        return euler_maruyama(value, grad, t, s, sde)
+    def spying_rule(t, s, sde):
+        seen.extend(zip(t.flatten().tolist(), s.flatten().tolist(), strict=True))
+        return euler_maruyama(t, s, sde)
 
     x, adj, times, noise = start(1, 2, 3, 0.57, 0.0, 1.0)
     gradients = gaussian_gradients(0.0, 1.0)
     solve(x, adj, times, torch.tensor([57]), gradients, Solver(spying_rule), noise)
-    steps = seen[::2]  # features and adjacency take turns
-    assert len(steps) == 57
-    assert steps[0][0] == pytest.approx(0.57)
-    assert steps[-1][1] == LAST_TIME
-    assert all(a[1] == b[0] for a, b in pairwise(steps))
+    assert len(seen) == 57
+    assert seen[0][0] == pytest.approx(0.57)
+    assert seen[-1][1] == LAST_TIME
+    assert all(a[1] == b[0] for a, b in pairwise(seen))
 
 
 @pytest.mark.parametrize("name", SOLVERS)
