@@ -33,7 +33,13 @@ def _option(text: str, panel: str) -> Any:
 
 @app.command()
 def detect(
-    source: Annotated[str, typer.Argument(help="A data set by name (see `egoscore datasets`).")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A data set by name (see `egoscore datasets`), or a folder with nodes.parquet and "
+            "edges.parquet."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Directory to write the run to.")],
     preset: Annotated[str, typer.Option(help="'paper' or 'default'.")] = "default",
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
@@ -74,7 +80,7 @@ def detect(
     from egoscore.detector import EgoScore
     from egoscore.device import choose_device
     from egoscore.engine.run import RunDirectory
-    from egoscore.graph.datasets import load_dataset
+    from egoscore.graph.source import load_source
     from egoscore.tell.console import show_detection, show_network
 
     detector = EgoScore(**chosen, verbose=1)
@@ -82,7 +88,7 @@ def detect(
     detector.settings()
     choose_device(gpu)
     RunDirectory.require_usable(out)
-    graph = load_dataset(source, data_dir)
+    graph = load_source(source, data_dir)
     show_network(graph, source)
     try:
         found = run_detection(graph, source, detector, out)

@@ -174,6 +174,12 @@ def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
         raise InputError(
             f"There must be one id for each of the {size} nodes (found shape {array.shape})."
         )
+    if array.dtype.kind in "iu":  # millions of numbers need no set of objects
+        names_sorted = np.sort(array)
+        twice = names_sorted[1:][names_sorted[1:] == names_sorted[:-1]]
+        if len(twice):
+            raise InputError(f"Node ids must be different; {twice[0]} occurs more than once.")
+        return array
     seen: set[Any] = set()
     for name in array.tolist():
         if not isinstance(name, Hashable):

@@ -109,6 +109,11 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
     return _read_bond(name, path)
 
 
+def is_dataset(name: str) -> bool:
+    """Whether there is a data set of that name."""
+    return name in _GENERATED or name in _FILES
+
+
 def _generate(name: str) -> AttributedGraph:
     from egoscore.graph import generated
 
