@@ -10,6 +10,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any, Protocol
 
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from egoscore.device import one_thread
 from egoscore.ego import EgoGraphs, padded_entries
 from egoscore.engine.model import FittedModel
+from egoscore.engine.share import SharedGraph
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.learn import ScoreModel
@@ -47,9 +50,8 @@ class _Job:
     model: FittedModel
 
     @classmethod
-    def prepare(cls, model: FittedModel, graph: AttributedGraph, device: torch.device) -> _Job:
-        networks = model.scoring_networks().to(device)
-        return cls(model.ego_graphs(graph, device), networks, model)
+    def prepare(cls, model: FittedModel, scaled: AttributedGraph, device: torch.device) -> _Job:
+        return cls(model.cut(scaled, device), model.scoring_networks().to(device), model)
 
     def run(
         self, nodes: NDArray[np.int64], advance: Callable[[int], None] = lambda count: None
@@ -113,7 +115,7 @@ def _measured(
 ) -> Iterator[tuple[int, ComponentTable]]:
     if num_workers <= 1:
         if todo:
-            job = _Job.prepare(model, graph, device)
+            job = _Job.prepare(model, model.scaled(graph), device)
             for number, nodes in todo.items():
                 yield number, job.run(nodes, advance)
         return
@@ -122,10 +124,12 @@ def _measured(
     # Through a queue: as an argument it would be written to a process that may have died at once.
     inbox = context.Queue()
     inbox.cancel_join_thread()
-    for _ in range(num_workers):
-        inbox.put((model, graph, device))
     pool = ProcessPoolExecutor(num_workers, context, _start_worker, (inbox,))
+    shared_files = TemporaryDirectory(prefix="egoscore-", ignore_cleanup_errors=True)
     try:
+        shared = SharedGraph.write(model.scaled(graph), Path(shared_files.name))
+        for _ in range(num_workers):
+            inbox.put((model, shared, device))
         pending = {pool.submit(_run_in_worker, nodes): number for number, nodes in todo.items()}
         for future in as_completed(pending):
             number = pending[future]
@@ -139,6 +143,7 @@ def _measured(
         ) from None
     finally:
         _stop(pool)
+        shared_files.cleanup()
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -156,7 +161,8 @@ def _start_worker(inbox: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     torch.set_num_threads(1)
-    _worker_job = _Job.prepare(*inbox.get())
+    model, shared, device = inbox.get()
+    _worker_job = _Job.prepare(model, shared.open(), device)
 
 
 def _end_with(parent: int) -> None:

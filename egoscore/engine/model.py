@@ -56,13 +56,20 @@ class FittedModel:
 
     def ego_graphs(self, graph: AttributedGraph, device: torch.device) -> EgoGraphs:
         """The ego-graphs of a network, scaled and cut as in training."""
+        return self.cut(self.scaled(graph), device)
+
+    def scaled(self, graph: AttributedGraph) -> AttributedGraph:
+        """The network with its features scaled as in training."""
         if graph.directed != self.directed:
             kinds = {True: "directed", False: "undirected"}
             raise InputError(
                 f"The detector was fitted on a network that is {kinds[self.directed]}, this one "
                 f"is {kinds[graph.directed]}; give both the same way."
             )
-        scaled = self.scaling.apply(graph)
+        return self.scaling.apply(graph)
+
+    def cut(self, scaled: AttributedGraph, device: torch.device) -> EgoGraphs:
+        """The ego-graphs of a network that is scaled already."""
         return EgoGraphs(scaled, self.settings.num_hops, self.max_nodes, self.seed, device)
 
     def ego_sizes(self, graph: AttributedGraph) -> NDArray[np.int64]:
