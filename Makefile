@@ -8,16 +8,19 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow check bench bench-paper clean
+.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper clean
 
 help:
-	@echo "make demo         find abnormal nodes in a built-in network; writes runs/demo"
-	@echo "make test         run the tests"
-	@echo "make test-slow    run the tests that take minutes"
-	@echo "make check        lint, format check, types"
-	@echo "make bench        CPU time and memory on real networks (DATA=folder with bond/)"
-	@echo "make bench-paper  the paper's rows on Disney and Books, 20 trials each"
-	@echo "make clean        remove .venv, caches and runs/"
+	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
+	@echo "make test            run the tests"
+	@echo "make test-slow       run the tests that take minutes"
+	@echo "make check           lint, format check, types"
+	@echo "make bench           CPU time and memory on real networks (DATA=folder with bond/)"
+	@echo "make bench-speed     ratios against a plain padded implementation (under 10 minutes)"
+	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
+	@echo "make bench-solvers   error and ranking against evaluations, for every solver"
+	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
+	@echo "make clean           remove .venv, caches and runs/"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -31,6 +34,10 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/pip install --quiet -e '.[test]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed-test
+	$(BIN)/pip install --quiet -e '.[test,bench]'
 	@touch $@
 
 $(VENV)/.installed-check: $(VENV)/.installed-test
@@ -54,6 +61,17 @@ check: $(VENV)/.installed-check
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cost.py --data-dir $(DATA)
 	$(BIN)/python benchmarks/extraction.py
+
+bench-speed: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/speed.py --data-dir $(DATA)
+
+bench-millions: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/millions.py hub
+	$(BIN)/python benchmarks/millions.py slope
+	$(BIN)/python benchmarks/millions.py whole
+
+bench-solvers: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/solvers.py --data-dir $(DATA)
 
 bench-paper: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/paper_rows.py disney --data-dir $(DATA)

@@ -17,7 +17,7 @@ from egoscore.learn import ScoreModel
 from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
-_CAPACITY = 32_768  # padded entries of all chains of a batch together
+_CAPACITY = 131_072  # padded entries of all chains of a batch together
 
 
 def measure(

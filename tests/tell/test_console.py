@@ -1,0 +1,218 @@
+"""What the command line prints: plain words, whatever the data hold."""
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+from egoscore.graph import AttributedGraph
+from egoscore.graph.datasets import DatasetEntry
+from egoscore.tell.console import show_datasets, show_detection, show_network
+from egoscore.tell.metrics import Evaluation
+from egoscore.tell.words import accuracy, meaning
+
+HOSTILE = {
+    "[red]alarm[/red]": "[red]alarm[/red]",
+    "[/]": "[/]",
+    "[link=http://example.org]x[/link]": "[link=http://example.org]x[/link]",
+    ":smile:": ":smile:",
+    "\x1b[2J\x1b[31m": r"\x1b[2J\x1b[31m",
+    "two\r\nlines": r"two\r\nlines",
+    "\u202etxt.exe": r"\u202etxt.exe",
+    "│ 9 │": "│ 9 │",
+}
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """What rich lets speak louder than the terminal itself must not come from outside."""
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Prints to a terminal of a given width; the lines as they came, and without their style."""
+
+    def printed(width, show, *arguments):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with redirect_stdout(Terminal()) as stream:
+            show(*arguments)
+        raw = stream.getvalue()
+        return raw.splitlines(), Text.from_ansi(raw).plain.splitlines()
+
+    return printed
+
+
+def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
+    size = len(ids)
+    table = pa.table(
+        {
+            "node": pa.array(ids),
+            "score": 0.0123456 / np.arange(1, size + 1),
+            "rank": np.arange(1, size + 1),
+            "percentile": 99.94 - np.arange(size),
+            "label": (np.arange(size) == 0).astype(np.int8),
+            **columns,
+            "ego_size": np.arange(size) + 2,
+            "energy": np.linspace(0.1239, 0.9, size),
+        }
+    )
+    return SimpleNamespace(ranking=table, evaluation=evaluation, path=Path(path))
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("│").split(" │ ")]
+
+
+def rows(lines):
+    return [cells(line) for line in lines if line.startswith("│")]
+
+
+def test_every_row_says_what_the_ranking_says(capsys):
+    show_detection(ranked(known_label=[1, 0, 0], kind=["joint", "normal", "normal"]), 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert rows(lines) == [
+        ["1", "a", "0.01235", "99.9", "yes", "2", "0.124", "1", "joint"],
+        ["2", "b", "0.006173", "98.9", "", "3", "0.512", "0", "normal"],
+    ]
+    (header,) = (line for line in lines if line.startswith("┃"))
+    assert [name.strip() for name in header.strip("┃").split("┃")] == [
+        *("rank", "node", "score", "percentile", "flagged", "ego size", "energy"),
+        *("known label", "kind"),
+    ]
+
+
+def test_columns_about_known_outliers_are_only_there_if_any_are_known(capsys):
+    show_detection(ranked(), 3)
+    output = capsys.readouterr().out
+    assert [len(row) for row in rows(output.splitlines())] == [7, 7, 7]
+    assert "known label" not in output
+    assert "kind" not in output
+
+
+@pytest.mark.parametrize(("top", "shown"), [(1, 1), (3, 3), (20, 3)])
+def test_as_many_rows_as_wanted_or_as_there_are(capsys, top, shown):
+    show_detection(ranked(), top)
+    output = capsys.readouterr().out
+    assert len(rows(output.splitlines())) == shown
+    assert f"Most abnormal {shown} of 3 nodes" in output
+
+
+def test_no_table_if_no_rows_are_wanted(capsys):
+    show_detection(ranked(), 0)
+    output = capsys.readouterr().out
+    assert "Most abnormal" not in output
+    assert output.startswith(meaning(3))
+
+
+def test_accuracy_is_told_if_outliers_are_known(capsys):
+    known = Evaluation(0.9, 0.5, 0.25, 1)
+    show_detection(ranked(evaluation=known), 3)
+    assert accuracy(known, 3) in capsys.readouterr().out.splitlines()
+    show_detection(ranked(), 3)
+    assert "ROC-AUC" not in capsys.readouterr().out
+
+
+def test_it_says_where_the_rest_is(capsys):
+    show_detection(ranked(path="[bold]my[/bold]/run"), 3)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Written to [bold]my[/bold]/run: scores.parquet, ")
+
+
+class TestHostileText:
+    def test_ids_are_text(self, capsys):
+        show_detection(ranked(list(HOSTILE), kind=list(HOSTILE)), len(HOSTILE))
+        output = capsys.readouterr().out
+        lines = [line for line in output.splitlines() if line.startswith("│")]
+        for line, text in zip(lines, HOSTILE.values(), strict=True):
+            assert line.count(f"│ {text} ") == 2, text
+        assert all(character.isprintable() or character == "\n" for character in output)
+
+    def test_ids_bring_no_colour_to_a_terminal_either(self, terminal):
+        raw, plain = terminal(250, show_detection, ranked(list(HOSTILE)), len(HOSTILE))
+        assert any("\x1b" in line for line in raw)  # the terminal does have styles
+        for line, text in zip(
+            (line for line in raw if line.startswith("│")), HOSTILE.values(), strict=True
+        ):
+            assert "\x1b" not in line
+            assert f"│ {text} " in line
+        assert not any("\x1b" in line for line in plain)
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_the_name_of_a_source_is_text(self, capsys, name):
+        show_network(AttributedGraph.from_edges([[0], [1]], np.ones((3, 2))), name)
+        assert capsys.readouterr().out == (
+            f"{HOSTILE[name]}: 3 nodes, 1 undirected edges, 2 features.\n"
+        )
+
+    def test_a_data_set_is_text(self, capsys):
+        show_datasets([DatasetEntry("[b]x[/b]", "[red]y", True, "/data/[z]", False)])
+        assert rows(capsys.readouterr().out.splitlines()) == [
+            ["[b]x[/b]", "[red]y", "directed", "no", "/data/[z]"]
+        ]
+
+
+class TestWidth:
+    LONG = "".join(f"<{number}>" for number in range(100))
+
+    @pytest.mark.parametrize("width", [40, 80, 120])
+    def test_nothing_is_wider_than_the_terminal(self, terminal, width):
+        found = ranked([self.LONG, "漢字" * 60, "c"], kind=["joint"] * 3)
+        _, lines = terminal(width, show_detection, found, 3)
+        assert max(cell_len(line) for line in lines) == width
+
+    def test_a_long_id_is_folded_and_nothing_of_it_lost(self, terminal):
+        _, lines = terminal(80, show_detection, ranked([self.LONG]), 1)
+        assert len(rows(lines)) > 1
+        assert "".join(row[1] for row in rows(lines)) == self.LONG
+
+    def test_a_long_id_takes_no_room_from_the_numbers(self, terminal):
+        _, lines = terminal(80, show_detection, ranked([self.LONG]), 1)
+        assert rows(lines)[0][2:] == ["0.01235", "99.9", "yes", "2", "0.124"]
+
+    def test_a_long_path_is_folded_and_nothing_of_it_lost(self, terminal):
+        entry = DatasetEntry("long", "a test", False, f"/{self.LONG}", True)
+        _, lines = terminal(80, show_datasets, [entry])
+        assert "".join(row[4] for row in rows(lines)) == f"/{self.LONG}"
+
+    def test_outside_a_terminal_lines_are_not_broken_to_fit_one(self, capsys, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "40")
+        show_detection(ranked(evaluation=Evaluation(0.9, 0.5, 0.25, 1)), 3)
+        lines = capsys.readouterr().out.splitlines()
+        assert meaning(3) in lines
+        assert rows(lines)[0][2:] == ["0.01235", "99.9", "yes", "2", "0.124"]
+
+
+def test_what_was_left_out_of_a_network_is_said_line_by_line(capsys):
+    graph = AttributedGraph.from_edges([[0, 0, 2], [1, 1, 2]], np.ones((3, 2)))
+    show_network(graph, "friends")
+    assert capsys.readouterr().out.splitlines() == [
+        "friends: 3 nodes, 1 undirected edges, 2 features.",
+        "Left out: 1 self-loops.",
+        "Left out: 1 repeated edges.",
+    ]
+
+
+def test_data_sets_are_told_with_what_they_are_and_where_they_come_from(capsys):
+    entries = [
+        DatasetEntry("friends", "who knows whom", False, "/data/friends.pt", True),
+        DatasetEntry("mail", "who writes to whom", True, "https://example.org", False),
+    ]
+    show_datasets(entries)
+    assert rows(capsys.readouterr().out.splitlines()) == [
+        ["friends", "who knows whom", "undirected", "yes", "/data/friends.pt"],
+        ["mail", "who writes to whom", "directed", "no", "https://example.org"],
+    ]

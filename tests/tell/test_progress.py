@@ -1,0 +1,85 @@
+"""Progress bars: on a terminal, when asked for, and nowhere else."""
+
+import io
+import re
+from contextlib import redirect_stderr
+
+import pytest
+
+from egoscore.tell.progress import progress_bar
+
+HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def last_words(self):
+        """What is left to read when the bar is done."""
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+        return " ".join(re.split(r"[\r\n]+", text.strip())[-1].split())
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """What rich lets speak louder than the terminal itself must not come from outside."""
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "150")
+
+
+@pytest.mark.parametrize("verbose", [1, 2])
+def test_a_bar_tells_what_is_done_and_how_much_of_it(capsys, verbose):
+    with redirect_stderr(Terminal()) as terminal:
+        with progress_bar("Reconstructing", 10, "nodes", verbose) as advance:
+            advance(3)
+            advance(4)
+        words = terminal.last_words()
+    assert words.startswith("Reconstructing ")
+    assert " 7/10 nodes " in words
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("total", [0, 5])
+def test_a_bar_starts_at_nothing(total):
+    with redirect_stderr(Terminal()) as terminal, progress_bar("Learning", total, "epochs", 1):
+        pass
+    assert f" 0/{total} epochs " in terminal.last_words()
+
+
+def test_unless_asked_for_there_is_none():
+    with redirect_stderr(Terminal()) as terminal:
+        with progress_bar("Learning", 5, "epochs", 0) as advance:
+            advance(5)
+    assert terminal.getvalue() == ""
+
+
+def test_outside_a_terminal_there_is_none(capsys):
+    with progress_bar("Learning", 5, "epochs", 1) as advance:
+        advance(5)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_an_error_passes_through(verbose):
+    with (
+        pytest.raises(RuntimeError, match="power cut"),
+        redirect_stderr(Terminal()),
+        progress_bar("Learning", 5, "epochs", verbose),
+    ):
+        raise RuntimeError("power cut")
+
+
+def test_an_error_leaves_the_terminal_with_its_cursor():
+    terminal = Terminal()
+    with (
+        pytest.raises(RuntimeError),
+        redirect_stderr(terminal),
+        progress_bar("Learning", 5, "epochs", 1),
+    ):
+        raise RuntimeError
+    written = terminal.getvalue()
+    assert HIDE_CURSOR in written
+    assert written.rindex(SHOW_CURSOR) > written.rindex(HIDE_CURSOR)
