@@ -1,5 +1,6 @@
 """Fitting: what is scaled, cut and trained, and what a store hears of it."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from egoscore.engine import fit_model
 
 CPU = torch.device("cpu")
 SETTINGS = EgoScore(epochs=3, hidden_size=8).settings()
+FITTING = sys.modules[fit_model.__module__]
 
 
 @pytest.fixture(scope="module")
@@ -157,8 +159,24 @@ def test_every_setting_of_training_reaches_it(graph, model, change):
     assert fit_model(graph, replace(SETTINGS, **change), 5, CPU).history != model.history
 
 
-def test_the_seed_reaches_weights_and_training(graph):
-    for epochs in (0, 1):
-        one, other = (fit_model(graph, replace(SETTINGS, epochs=epochs), s, CPU) for s in (5, 6))
+class TestSeed:
+    def test_it_reaches_the_first_weights(self, graph):
+        untrained = replace(SETTINGS, epochs=0)
+        one, other = (fit_model(graph, untrained, seed, CPU) for seed in (5, 6))
         assert not torch.equal(weights(one), weights(other))
-        assert epochs == 0 or one.history != other.history
+
+    def test_it_reaches_training_also_where_the_weights_are_the_same(self, graph):
+        store, whole = Store(), replace(SETTINGS, max_nodes=40)  # no ego-graph is cut by chance
+        fit_model(graph, replace(whole, epochs=1), 5, CPU, store)
+        one, other = (fit_model(graph, whole, seed, CPU, Store(store.kept)) for seed in (5, 6))
+        assert one.history[0] == other.history[0]
+        assert one.history[1] != other.history[1]
+
+    def test_training_sees_the_ego_graphs_that_scoring_will_see(self, graph, monkeypatch):
+        seen = []
+        monkeypatch.setattr(FITTING, "train", lambda state, egos, *_: seen.append(egos))
+        model = fit_model(graph, replace(SETTINGS, max_nodes=4), 6, CPU)
+        nodes = np.arange(40)
+        trained, scored = (egos.batch(nodes) for egos in (seen[0], model.ego_graphs(graph, CPU)))
+        assert torch.equal(trained.x, scored.x)
+        assert torch.equal(trained.adj, scored.adj)

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
 
 from egoscore.graph.planted import (
     KINDS,
@@ -124,14 +125,15 @@ class TestFeatures:
 
     def test_lengths_of_changed_rows_rank_as_all_lengths(self):
         for seed in range(10):
-            features = rng(seed).gamma(2.0, size=(1000, 5)).astype(np.float32)
-            lengths = np.linalg.norm(features, axis=1)
+            before = rng(seed).gamma(2.0, size=(1000, 5)).astype(np.float32)
             kinds = choose_kinds(rng(seed), np.full(1000, 8), 0.06)
-            plant_features(rng(seed), features, kinds, np.arange(1000) % 8)
-            found = np.linalg.norm(features[kinds > 0], axis=1)
-            known = np.repeat([0, 1], [1000, len(found)])
-            auc = roc_auc_score(known, np.concatenate([lengths, found]))
-            assert auc == pytest.approx(0.5, abs=0.03)
+            after = before.copy()
+            plant_features(rng(seed), after, kinds, np.arange(1000) % 8)
+            rows = np.concatenate([before, after[kinds > 0]])
+            is_new = np.arange(len(rows)) >= 1000
+            for values in (rows, StandardScaler().fit(before).transform(rows)):
+                auc = roc_auc_score(is_new, np.linalg.norm(values, axis=1))
+                assert auc == pytest.approx(0.5, abs=0.03)
 
 
 class TestTies:

@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
         return True
 
     def last_words(self):
-        """What is left to read when the bar is done."""
+        """The bar as it was drawn last."""
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
         return " ".join(re.split(r"[\r\n]+", text.strip())[-1].split())
 
@@ -32,11 +32,14 @@ def environment(monkeypatch):
 
 @pytest.mark.parametrize("verbose", [1, 2])
 def test_a_bar_tells_what_is_done_and_how_much_of_it(capsys, verbose):
-    with redirect_stderr(Terminal()) as terminal:
-        with progress_bar("Reconstructing", 10, "nodes", verbose) as advance:
-            advance(3)
-            advance(4)
-        words = terminal.last_words()
+    terminal = Terminal()
+    with (
+        redirect_stderr(terminal),
+        progress_bar("Reconstructing", 10, "nodes", verbose) as advance,
+    ):
+        advance(3)
+        advance(4)
+    words = terminal.last_words()
     assert words.startswith("Reconstructing ")
     assert " 7/10 nodes " in words
     assert capsys.readouterr().out == ""
@@ -44,15 +47,16 @@ def test_a_bar_tells_what_is_done_and_how_much_of_it(capsys, verbose):
 
 @pytest.mark.parametrize("total", [0, 5])
 def test_a_bar_starts_at_nothing(total):
-    with redirect_stderr(Terminal()) as terminal, progress_bar("Learning", total, "epochs", 1):
+    terminal = Terminal()
+    with redirect_stderr(terminal), progress_bar("Learning", total, "epochs", 1):
         pass
     assert f" 0/{total} epochs " in terminal.last_words()
 
 
 def test_unless_asked_for_there_is_none():
-    with redirect_stderr(Terminal()) as terminal:
-        with progress_bar("Learning", 5, "epochs", 0) as advance:
-            advance(5)
+    terminal = Terminal()
+    with redirect_stderr(terminal), progress_bar("Learning", 5, "epochs", 0) as advance:
+        advance(5)
     assert terminal.getvalue() == ""
 
 
