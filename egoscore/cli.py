@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -128,6 +129,10 @@ def main() -> None:
     """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
     from egoscore.errors import EgoScoreError, ParameterError
 
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a node's name that cannot be shown is spelled out
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()

@@ -2,11 +2,13 @@
 
 import importlib.metadata
 import inspect
+import os
 import re
 import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
@@ -118,7 +120,7 @@ class TestDetect:
     def test_the_most_abnormal_nodes_are_shown(self, found):
         output, out = found
         assert "Most abnormal 7 of 1000 nodes" in output
-        shown = re.findall(r"│ +(\d+) │ (\S+) +│ +(\S+) │", output)
+        shown = re.findall(r"^│ +(\d+) │ (\S+) +│ +(\S+) │", output, re.MULTILINE)
         rows = pq.read_table(out / "scores.parquet").slice(0, 7).to_pylist()
         assert shown == [(str(r["rank"]), str(r["node"]), f"{r['score']:.4g}") for r in rows]
 
@@ -256,6 +258,20 @@ class TestRefusals:
     def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
         message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
         assert "smaller lr (now 9.0)" in message
+
+    def test_what_the_output_cannot_encode_is_spelled_out(self, tmp_path):
+        table = {"id": ["漢", "b", "c"], "x": [1.0, 2.0, 4.0]}
+        pq.write_table(pa.table(table), tmp_path / "nodes.parquet")
+        pq.write_table(pa.table({"a": ["漢"], "b": ["b"]}), tmp_path / "edges.parquet")
+        command = [sys.executable, "-m", "egoscore", "detect", tmp_path, "--out", tmp_path / "run"]
+        done = subprocess.run(
+            [*command, *OPTIONS],
+            capture_output=True,
+            check=False,
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert rb"\u6f22" in done.stdout
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:

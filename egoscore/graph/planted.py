@@ -164,7 +164,10 @@ def _group_strangers(
     """Groups for the cliques; dealt out community by community, so that few members share one."""
     nodes = rng.permutation(nodes)
     nodes = nodes[np.argsort(community[nodes], kind="stable")]
-    groups = -(-len(nodes) // _clique_size(count_ties(ties, len(community))))
+    size = _clique_size(count_ties(ties, len(community)))
+    groups = -(-len(nodes) // size)
+    if groups and len(nodes) // groups < _SMALLEST_CLIQUE:
+        groups = max(1, len(nodes) // size)
     return [nodes[first::groups] for first in range(groups)]
 
 

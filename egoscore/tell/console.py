@@ -40,7 +40,8 @@ def show_detection(found: Detection, top: int) -> None:
         console.print(Text(accuracy(found.evaluation, found.ranking.num_rows)))
     console.print(
         Text(
-            f"Written to {found.path}: scores.parquet, report.html, model.safetensors, config.json."
+            f"Written to {printable(found.path)}: scores.parquet, report.html, "
+            "model.safetensors, config.json."
         )
     )
 
@@ -51,10 +52,10 @@ def _top_table(found: Detection, top: int) -> Table:
     extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
     table.add_column("rank", justify="right")
     table.add_column("node", overflow="fold")
-    for name in ("score", "percentile", "flagged", "ego size", "energy"):
+    for name in ("score", "percentile", "flag", "ego size"):
         table.add_column(name, justify="right")
     for name in extra:
-        table.add_column(name.replace("_", " "))
+        table.add_column(name.removesuffix("_label"), overflow="fold")
     for row in rows:
         table.add_row(*_cells(row, extra))
     return table
@@ -68,7 +69,6 @@ def _cells(row: dict[str, Any], extra: Sequence[str]) -> list[Text]:
         f"{row['percentile']:.1f}",
         "yes" if row["label"] else "",
         str(row["ego_size"]),
-        f"{row['energy']:.3f}",
     ]
     return [Text(cell) for cell in [*cells, *(printable(row[name]) for name in extra)]]
 
@@ -81,5 +81,5 @@ def show_datasets(entries: Sequence[DatasetEntry]) -> None:
     for entry in entries:
         kind = "directed" if entry.directed else "undirected"
         here = "yes" if entry.available else "no"
-        table.add_row(*map(Text, (entry.name, entry.about, kind, here, entry.where)))
+        table.add_row(*map(Text, (entry.name, entry.about, kind, here, printable(entry.where))))
     _console().print(table)
