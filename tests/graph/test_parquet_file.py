@@ -7,7 +7,6 @@ import pytest
 
 from egoscore.errors import InputError
 from egoscore.graph.parquet_file import read_folder
-from egoscore.graph.source import load_source
 
 
 def write(folder, nodes, edges):
@@ -43,13 +42,6 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
     graph = read_folder(write(tmp_path, nodes, edges))
     assert graph.ids.tolist() == [7, 3, 9]
     assert sorted(graph.neighbours.indices[graph.neighbours.indptr[2] :]) == [0, 1]
-
-
-def test_a_folder_is_a_source_and_a_data_sets_name_comes_first(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "builtin", NODES, EDGES)
-    assert load_source("builtin").num_nodes == 1000
-    assert load_source("./builtin").num_nodes == 3
 
 
 @pytest.mark.parametrize(

@@ -51,25 +51,3 @@ def test_energy_is_the_weighted_sum_of_shifts_and_ignores_alpha(table, weighting
     for alpha in (0.0, 0.7):
         found = combine(table, "energy", alpha, weighting, VP())
         np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_joining_shards_sorts_by_node_and_keeps_every_number(table):
-    parts = []
-    for rows in ([3, 1], [4, 0, 2]):
-        parts.append(
-            ComponentTable(
-                table.node[rows], table.ego_size[rows], table.energy[rows], table.values[rows],
-                TAUS, 3,
-            )
-        )  # fmt: skip
-    joined = ComponentTable.join(parts)
-    for name in ("node", "ego_size", "energy", "values"):
-        np.testing.assert_array_equal(getattr(joined, name), getattr(table, name))
-
-
-def test_columns_name_component_and_level(table):
-    columns = table.columns()
-    np.testing.assert_array_equal(
-        columns["energy_shift@0.4"], table.component("energy_shift")[:, 1]
-    )
-    assert len(columns) == 3 + len(TAUS) * len(LEVEL_COMPONENTS)
