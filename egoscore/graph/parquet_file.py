@@ -12,17 +12,20 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.check import binary_or_none
 from egoscore.graph.network import AttributedGraph
 
 NODES, EDGES = "nodes.parquet", "edges.parquet"
 _ID, _LABEL = "id", "label"
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def read_folder(folder: str | Path, directed: bool = False) -> AttributedGraph:
     """The network in a folder.
 
     `nodes.parquet` has one row for each node: a column `id`, perhaps a column `label` of 0 and 1,
-    and the features, all numeric. `edges.parquet` has two columns of ids, in any order of rows.
+    and the features, all numeric. `edges.parquet` begins with two columns of ids, its rows in any
+    order; what other columns it has is left aside, as edges have no weights here.
     """
     nodes = _read(Path(folder) / NODES)
     edges = _read(Path(folder) / EDGES)
@@ -33,10 +36,19 @@ def read_folder(folder: str | Path, directed: bool = False) -> AttributedGraph:
     names = [name for name in nodes.column_names if name not in (_ID, _LABEL)]
     features = np.empty((nodes.num_rows, len(names)), dtype=np.float32)
     for position, name in enumerate(names):
-        features[:, position] = _numbers(nodes[name], name)
+        features[:, position] = _numbers(nodes[name], name, folder)
     ids = nodes[_ID].combine_chunks()
+    if ids.null_count:
+        raise InputError(
+            f"{Path(folder) / NODES} has {ids.null_count} rows without an id; name or drop them."
+        )
     ends = np.stack([_rows(edges.column(end), ids, folder) for end in (0, 1)])
     labels = nodes[_LABEL].to_numpy() if _LABEL in nodes.column_names else None
+    if labels is not None and binary_or_none(labels, len(labels)) is None:
+        raise InputError(
+            f"Column '{_LABEL}' in {Path(folder) / NODES} must hold 0 (normal) or 1 (outlier) for "
+            "every node; rename it if it is a feature, leave it out if labels are partly known."
+        )
     return AttributedGraph.from_edges(
         ends, features, directed, ids.to_numpy(zero_copy_only=False), labels, names
     )
@@ -48,21 +60,25 @@ def _read(path: Path) -> pa.Table:
     try:
         return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} is not a complete Parquet file ({error}).") from error
+        raise InputError(f"{path} is not a complete Parquet file; write it again.") from error
 
 
-def _numbers(column: pa.ChunkedArray, name: str) -> NDArray[Any]:
-    kind = column.type
+def _numbers(column: pa.ChunkedArray, name: str, folder: str | Path) -> NDArray[Any]:
+    kind, where = column.type, f"Feature column '{name}' in {Path(folder) / NODES}"
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise InputError(
-            f"Feature column '{name}' is not numeric (found {kind}); turn it into numbers or leave "
-            "it out."
+            f"{where} is not numeric (found {kind}); turn it into numbers or leave it out."
         )
     if column.null_count:
         raise InputError(
-            f"Feature column '{name}' has {column.null_count} missing values; fill or drop them."
+            f"{where} has missing values ({column.null_count} of them); fill them or leave it out."
         )
     values: NDArray[Any] = column.to_numpy()
+    beyond = np.isfinite(values) & (np.abs(values.astype(np.float64)) > _LARGEST)
+    if beyond.any():
+        raise InputError(
+            f"{where} has values beyond single precision (found {values[beyond][0]}); rescale it."
+        )
     return values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from egoscore.errors import DatasetError
 from egoscore.graph.datasets import is_dataset, load_dataset
 from egoscore.graph.network import AttributedGraph
 
@@ -17,4 +18,9 @@ def load_source(source: str, data_dir: str | Path | None = None) -> AttributedGr
         from egoscore.graph.parquet_file import read_folder
 
         return read_folder(source)
-    return load_dataset(source, data_dir)
+    try:
+        return load_dataset(source, data_dir)
+    except DatasetError as error:
+        if is_dataset(source):
+            raise
+        raise DatasetError(f"{error} There is no folder {source} either.") from error

@@ -47,8 +47,21 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
 @pytest.mark.parametrize(
     ("nodes", "edges", "message"),
     [
-        ({**NODES, "name": ["a", "b", "c"]}, EDGES, "'name' is not numeric"),
-        ({**NODES, "age": [1, None, 3]}, EDGES, "'age' has 1 missing"),
+        ({**NODES, "name": ["a", "b", "c"]}, EDGES, r"'name' in .*nodes.parquet is not numeric"),
+        ({**NODES, "age": [1, None, 3]}, EDGES, r"'age' in .* has missing values \(1 of them\)"),
+        (
+            {**NODES, "age": [1.0, -1e300, 3.0]},
+            EDGES,
+            r"beyond single precision \(found -1e\+300\)",
+        ),
+        (
+            {**NODES, "id": ["ann", None, "eve"]},
+            {"a": ["ann"], "b": ["eve"]},
+            "1 rows without an id",
+        ),
+        ({**NODES, "label": [0, 1, 7]}, EDGES, "'label' in .* must hold 0"),
+        ({**NODES, "label": [0, 1, None]}, EDGES, "'label' in .* must hold 0"),
+        ({**NODES, "label": ["a", "b", "c"]}, EDGES, "'label' in .* must hold 0"),
         ({"age": [1, 2]}, EDGES, "needs a column 'id'"),
         (NODES, {"from": ["ann"]}, "needs two columns"),
         (NODES, {"from": ["ann", "ann"], "to": ["bob", "joe"]}, "Edge 1 in .* points to 'joe'"),

@@ -22,5 +22,7 @@ def test_what_is_neither_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     for source in ("file", "nothing"):
-        with pytest.raises(DatasetError, match=f"There is no data set '{source}'"):
+        with pytest.raises(
+            DatasetError, match=f"There is no data set '{source}'.* no folder {source}"
+        ):
             load_source(source)
