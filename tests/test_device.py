@@ -67,3 +67,10 @@ class TestOneThread:
                 pass
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
+
+
+def test_numbers_next_to_nothing_are_zero_inside_and_not_outside():
+    tiny = torch.tensor(1e-40)
+    with one_thread():
+        assert float(tiny * 1.0) == 0.0
+    assert float(tiny * 1.0) > 0.0
