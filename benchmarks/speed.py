@@ -43,7 +43,7 @@ def memory() -> float:
 
 
 def prepare(name: str, data_dir: str | None) -> tuple[Any, Any]:
-    """Ego-graphs of the scaled network, and untrained networks: cost does not depend on weights."""
+    """Ego-graphs of the scaled network, and untrained networks (no denormal numbers)."""
     import torch
 
     from egoscore import load_dataset
