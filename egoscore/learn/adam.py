@@ -1,6 +1,6 @@
 """Adam with L2 weight decay, as torch.optim.Adam computes it.
 
-Our own twenty lines because the first use of torch.optim imports torch's compiler: more than a
+Our own few lines because the first use of torch.optim imports torch's compiler: more than a
 second and tens of megabytes for every process that trains.
 """
 
@@ -15,45 +15,53 @@ _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 
 
 class Adam:
-    """Kingma & Ba, 2015, algorithm 1, with the decay added to the gradient."""
+    """Kingma & Ba, 2015, algorithm 1, with the decay added to the gradient.
+
+    The parameters and their gradients become views of two long vectors, `value` and `gradient`:
+    a step is a few operations, however many parameters there are.
+    """
 
     def __init__(self, parameters: Iterable[nn.Parameter], lr: float, weight_decay: float) -> None:
         self.parameters = list(parameters)
         self.lr = lr
         self.weight_decay = weight_decay
         self.count = 0
-        self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p) for p in self.parameters]
+        self.value = torch.cat([p.detach().flatten() for p in self.parameters])
+        self.gradient, self.first, self.second = (torch.zeros_like(self.value) for _ in range(3))
+        views = zip(self.views(self.value), self.views(self.gradient), strict=True)
+        for parameter, (value, gradient) in zip(self.parameters, views, strict=True):
+            parameter.data = value
+            parameter.grad = gradient
 
-    def zero_gradients(self) -> None:
-        """Forget the gradients."""
-        for parameter in self.parameters:
-            parameter.grad = None
+    def views(self, vector: Tensor) -> list[Tensor]:
+        """The parts of a vector as long as `value`, in the shapes of the parameters."""
+        parts = torch.split(vector, [p.numel() for p in self.parameters])
+        return [part.view(p.shape) for part, p in zip(parts, self.parameters, strict=True)]
+
+    def clip(self, largest: float) -> float:
+        """Shorten the gradient to the norm `largest`, as torch does; the norm it had."""
+        norm = float(self.gradient.norm())
+        self.gradient.mul_(min(1.0, largest / (norm + 1e-6)))
+        return norm
 
     @torch.no_grad()
     def step(self) -> None:
-        """Move every parameter that has a gradient."""
+        """Move the parameters."""
         self.count += 1
         first_scale = self.lr / (1.0 - _BETA1**self.count)
         second_scale = (1.0 - _BETA2**self.count) ** 0.5
-        for parameter, first, second in zip(self.parameters, self.first, self.second, strict=True):
-            if parameter.grad is None:
-                continue
-            grad = parameter.grad.add(parameter, alpha=self.weight_decay)
-            first.lerp_(grad, 1.0 - _BETA1)
-            second.mul_(_BETA2).addcmul_(grad, grad, value=1.0 - _BETA2)
-            spread = second.sqrt().div_(second_scale).add_(_EPSILON)
-            parameter.addcdiv_(first, spread, value=-first_scale)
+        grad = self.gradient.add(self.value, alpha=self.weight_decay)
+        self.first.lerp_(grad, 1.0 - _BETA1)
+        self.second.mul_(_BETA2).addcmul_(grad, grad, value=1.0 - _BETA2)
+        spread = self.second.sqrt().div_(second_scale).add_(_EPSILON)
+        self.value.addcdiv_(self.first, spread, value=-first_scale)
 
     def tensors(self) -> dict[str, Tensor]:
         """The moments by name, and how many steps were taken."""
-        named = {f"first.{i}": value for i, value in enumerate(self.first)}
-        named |= {f"second.{i}": value for i, value in enumerate(self.second)}
-        return named | {"count": torch.tensor(self.count)}
+        return {"first": self.first, "second": self.second, "count": torch.tensor(self.count)}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Take up what `tensors` put away."""
-        for i, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
-            first.copy_(tensors[f"first.{i}"])
-            second.copy_(tensors[f"second.{i}"])
+        self.first.copy_(tensors["first"])
+        self.second.copy_(tensors["second"])
         self.count = int(tensors["count"])

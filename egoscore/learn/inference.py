@@ -22,10 +22,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from egoscore.learn.attention import Attention
 from egoscore.learn.elu import elu_plus_1_
 from egoscore.learn.layers import Linear, Mlp
 from egoscore.learn.model import ScoreModel
-from egoscore.learn.networks import NUM_CHANNELS, Attention
+from egoscore.learn.networks import NUM_CHANNELS
 from egoscore.learn.pairs import PairOrder, pair_order
 
 

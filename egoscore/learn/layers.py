@@ -82,20 +82,6 @@ class Mlp(nn.Module):
         return out.view(*x.shape[:-1], out.shape[-1])
 
 
-def where_real(mlp: Mlp, x: Tensor, real: Tensor) -> Tensor:
-    """`mlp` on those of the rows x (…, in) for which `real` (…) is not 0; the others become 0.
-
-    So that padding costs nothing where the work is.
-    """
-    index = real.flatten().nonzero().squeeze(1)
-    if len(index) == real.numel():
-        everywhere: Tensor = mlp(x)
-        return everywhere
-    out: Tensor = mlp(x.flatten(0, -2).index_select(0, index))
-    whole = out.new_zeros(real.numel(), out.shape[-1]).index_copy(0, index, out)
-    return whole.view(*real.shape, whole.shape[-1])
-
-
 class _AffineElu(torch.autograd.Function):
     """The computation of an `Mlp`, forward and backward: rows (T, in) → (T, out).
 

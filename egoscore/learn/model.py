@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from egoscore.diffuse.sde import Sde, per_graph
 from egoscore.keyed import Purpose, uniforms
-from egoscore.learn.layers import GraphConvolution, Linear
+from egoscore.learn.layers import GraphConvolution, Linear, around
 from egoscore.learn.networks import AdjacencyNetwork, FeatureNetwork
 
 
@@ -42,7 +42,9 @@ class ScoreModel(nn.Module):
 
     def predict_noise(self, x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The noise in x (B, N, F) and in adj (B, N, N)."""
-        return self.feature_network(x, adj, mask), self.adjacency_network(x, adj, mask)
+        channels = [adj, adj @ adj]
+        near = [around(x, channel) for channel in channels]
+        return self.feature_network(x, near[0], mask), self.adjacency_network(channels, near, mask)
 
     def gradients(
         self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, sde: Sde

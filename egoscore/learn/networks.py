@@ -7,13 +7,14 @@ not told the time.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from egoscore.learn.layers import GraphConvolution, Mlp, around, where_real
-from egoscore.learn.pairs import pair_order
+from egoscore.learn.attention import Attention
+from egoscore.learn.layers import GraphConvolution, Mlp
+from egoscore.learn.pairs import RealPairs
 
 NUM_CHANNELS = 2  # A and A²
 NUM_OUTPUT_CHANNELS = 4
@@ -28,36 +29,12 @@ class FeatureNetwork(nn.Module):
         self.convolution = GraphConvolution(num_features, hidden_size)
         self.mlp = Mlp(joined, 2 * joined, 2 * joined, num_features)
 
-    def forward(self, x: Tensor, adj: Tensor, mask: Tensor) -> Tensor:
-        """x (B, N, F), adj (B, N, N), mask (B, N) → (B, N, F)."""
-        hidden = torch.tanh(self.convolution(around(x, adj)))
-        return where_real(self.mlp, torch.cat([x, hidden], dim=-1), mask)
-
-
-class Attention(nn.Module):
-    """Graph multi-head attention map of one channel: mean over heads of tanh(QKᵀ/√h).
-
-    The values of the attention would only feed a next layer; there is none, so they are absent.
-    """
-
-    def __init__(self, num_features: int, hidden_size: int, num_heads: int) -> None:
-        super().__init__()
-        self.num_heads = num_heads
-        self.query = GraphConvolution(num_features, hidden_size)
-        self.key = GraphConvolution(num_features, hidden_size)
-
-    def forward(self, x: Tensor, channel: Tensor) -> Tensor:
-        """x (B, N, F), channel (B, N, N) → (B, N, N)."""
-        seen = around(x, channel)
-        query, key = self._heads(self.query(seen)), self._heads(self.key(seen))
-        hidden_size = self.query.bias.shape[0]
-        logits = query @ key.transpose(-1, -2) / math.sqrt(hidden_size)  # (B, heads, N, N)
-        return torch.tanh(logits).mean(dim=1)
-
-    def _heads(self, value: Tensor) -> Tensor:
-        """(B, N, h) → (B, heads, N, h / heads)."""
-        count, size, _ = value.shape
-        return value.view(count, size, self.num_heads, -1).transpose(1, 2)
+    def forward(self, x: Tensor, around: Tensor, mask: Tensor) -> Tensor:
+        """x and what is around it (B, N, F), mask (B, N) → (B, N, F), zero where padded."""
+        real = mask.flatten().nonzero().squeeze(1)
+        rows, near = (part.flatten(0, 1).index_select(0, real) for part in (x, around))
+        out = self.mlp(torch.cat([rows, torch.tanh(self.convolution(near))], dim=-1))
+        return x.new_zeros(x.shape).flatten(0, 1).index_copy(0, real, out).view(x.shape)
 
 
 class AdjacencyNetwork(nn.Module):
@@ -76,19 +53,13 @@ class AdjacencyNetwork(nn.Module):
         joined = NUM_CHANNELS + NUM_OUTPUT_CHANNELS
         self.final = Mlp(joined, 2 * joined, 2 * joined, 1)
 
-    def forward(self, x: Tensor, adj: Tensor, mask: Tensor) -> Tensor:
-        """x (B, N, F), adj (B, N, N), mask (B, N) → (B, N, N) with a zero diagonal."""
-        order = pair_order(adj.shape[-1], self.directed, adj.device)
-        matrices = [adj, adj @ adj]
-        maps = [attend(x, c) for attend, c in zip(self.attention, matrices, strict=True)]
-        channels = [order.pack(c) for c in matrices]
-        real = order.pack(mask.unsqueeze(-1) * mask.unsqueeze(-2))
-        if self.directed:
-            inputs = torch.stack([*map(order.pack, maps), *channels], dim=-1)  # (B, P, 4)
-            mixed = where_real(self.mix, inputs, real)
-        else:
-            # both directions of a pair get the same; GDSS adds them up
-            inputs = torch.stack([*map(order.pack_mean, maps), *channels], dim=-1)
-            mixed = 2 * where_real(self.mix, inputs, real)
-        joined = torch.cat([torch.stack(channels, dim=-1), mixed], dim=-1)  # (B, P, 6)
-        return order.unpack(where_real(self.final, joined, real).squeeze(-1))
+    def forward(self, channels: Sequence[Tensor], around: Sequence[Tensor], mask: Tensor) -> Tensor:
+        """Channels (B, N, N), what is around in each (B, N, F), mask (B, N) → (B, N, N)."""
+        pairs = RealPairs.of(mask, self.directed)
+        maps = [attend(near, pairs) for attend, near in zip(self.attention, around, strict=True)]
+        seen = [pairs.pack(channel) for channel in channels]
+        mixed = self.mix(torch.stack([*maps, *seen]).t())  # (R, 4)
+        if not self.directed:
+            mixed = 2 * mixed  # both directions of a pair get the same; GDSS adds them up
+        joined = torch.cat([torch.stack(seen, dim=1), mixed], dim=1)  # (R, 6)
+        return pairs.unpack(self.final(joined).squeeze(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from egoscore.learn.adam import Adam
 from egoscore.learn.model import ScoreModel
@@ -16,22 +16,27 @@ class TrainingState:
 
     def __init__(self, model: ScoreModel, lr: float, weight_decay: float) -> None:
         self.model = model
-        self.average = {name: value.detach().clone() for name, value in model.named_parameters()}
-        self.networks: tuple[nn.Module, nn.Module] = (
-            model.feature_network,
-            model.adjacency_network,
-        )
-        self.optimisers = [
-            Adam(network.parameters(), lr, weight_decay) for network in self.networks
-        ]
+        networks = model.feature_network, model.adjacency_network
+        self.optimisers = [Adam(network.parameters(), lr, weight_decay) for network in networks]
+        self._averages = [optimiser.value.clone() for optimiser in self.optimisers]
         self.epoch = 0
         self.num_updates = 0
         self.history: list[tuple[float, float]] = []
 
+    @property
+    def average(self) -> dict[str, Tensor]:
+        """The running averages of the parameters, by their names."""
+        names = {id(value): name for name, value in self.model.named_parameters()}
+        return {
+            names[id(parameter)]: view
+            for optimiser, average in zip(self.optimisers, self._averages, strict=True)
+            for parameter, view in zip(optimiser.parameters, optimiser.views(average), strict=True)
+        }
+
     def zero_gradients(self) -> None:
         """Forget the gradients of the last step."""
         for optimiser in self.optimisers:
-            optimiser.zero_gradients()
+            optimiser.gradient.zero_()
 
     def step(self, ema_decay: float) -> None:
         """One step of both optimisers; the running average follows, faster at the beginning."""
@@ -39,9 +44,8 @@ class TrainingState:
             optimiser.step()
         self.num_updates += 1
         decay = min(ema_decay, (1 + self.num_updates) / (10 + self.num_updates))
-        with torch.no_grad():
-            for name, value in self.model.named_parameters():
-                self.average[name].lerp_(value, 1.0 - decay)
+        for average, optimiser in zip(self._averages, self.optimisers, strict=True):
+            average.lerp_(optimiser.value, 1.0 - decay)
 
     def tensors(self) -> dict[str, Tensor]:
         """A copy of all of it except epoch and history, by name."""
@@ -58,8 +62,8 @@ class TrainingState:
     ) -> None:
         """Take up what `tensors` put away."""
         self.model.load_state_dict(named_under("model.", tensors))
-        for name, value in named_under("average.", tensors).items():
-            self.average[name].copy_(value)
+        for name, view in self.average.items():
+            view.copy_(tensors[f"average.{name}"])
         for index, optimiser in enumerate(self.optimisers):
             optimiser.restore(named_under(f"optimiser{index}.", tensors))
         self.num_updates = int(tensors["num_updates"])

@@ -58,7 +58,7 @@ def train(
         for centres in _batches(len(egos), config.batch_size, state.epoch, seed):
             losses = _accumulate_gradients(state, egos, centres, sde, seed)
             _require_sane(losses, limits, state.epoch, config)
-            norms = [_clip(network, config.clip_norm) for network in state.networks]
+            norms = [optimiser.clip(config.clip_norm) for optimiser in state.optimisers]
             _require_sane(norms, (math.inf, math.inf), state.epoch, config)
             state.step(config.ema_decay)
             epoch_losses += np.array(losses) * (len(centres) / len(egos))
@@ -102,10 +102,6 @@ def _times(seed: int, epoch: int, centres: NDArray[np.int64]) -> Tensor:
     """Times uniform in (1e-5, 1], one for each ego-graph, (B,)."""
     unit = uniforms(seed, Purpose.TRAIN_TIME, epoch, centres)[:, 0]
     return torch.from_numpy(END_TIME - unit * (END_TIME - FIRST_TIME))
-
-
-def _clip(network: torch.nn.Module, largest: float) -> float:
-    return float(torch.nn.utils.clip_grad_norm_(network.parameters(), largest))
 
 
 def _loss_limits(egos: EgoGraphs) -> tuple[float, float]:

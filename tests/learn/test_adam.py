@@ -19,7 +19,7 @@ def test_steps_are_those_of_torch(weight_decay):
     oracle = torch.optim.Adam(theirs, lr=0.05, weight_decay=weight_decay)
     for _ in range(50):
         for mine, other in zip(ours, theirs, strict=True):
-            mine.grad = torch.randn(mine.shape, generator=generator)
+            mine.grad.copy_(torch.randn(mine.shape, generator=generator))
             other.grad = mine.grad.clone()
         adam.step()
         oracle.step()
@@ -27,11 +27,28 @@ def test_steps_are_those_of_torch(weight_decay):
         torch.testing.assert_close(mine, other)
 
 
-def test_what_has_no_gradient_stays():
-    still = torch.nn.Parameter(torch.ones(2))
-    adam = Adam([still], 0.1, 0.1)
-    adam.step()
-    assert torch.equal(still, torch.ones(2))
+def test_parameters_and_gradients_are_views_of_one_vector_each():
+    start = [torch.randn(2, 3), torch.randn(4)]
+    parameters = [torch.nn.Parameter(value.clone()) for value in start]
+    adam = Adam(parameters, 0.1, 0.0)
+    assert all(torch.equal(p, value) for p, value in zip(parameters, start, strict=True))
+    (parameters[0].sum() + 2 * parameters[1].sum()).backward()
+    assert adam.gradient.tolist() == [1.0] * 6 + [2.0] * 4
+    adam.value.zero_()
+    assert not any(p.any() for p in parameters)
+
+
+@pytest.mark.parametrize("largest", [0.1, 1.0, 100.0])
+def test_clipping_is_that_of_torch(largest):
+    ours, theirs = ([torch.nn.Parameter(torch.ones(n)) for n in (3, 4)] for _ in range(2))
+    adam = Adam(ours, 0.1, 0.0)
+    for mine, other in zip(ours, theirs, strict=True):
+        (3 * mine.sum()).backward()
+        (3 * other.sum()).backward()
+    expected = float(torch.nn.utils.clip_grad_norm_(theirs, largest))
+    assert adam.clip(largest) == pytest.approx(expected)
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine.grad, other.grad)
 
 
 def test_put_away_and_taken_up_it_goes_on_as_before():
@@ -40,7 +57,7 @@ def test_put_away_and_taken_up_it_goes_on_as_before():
 
     def move(adam, times):
         for k in range(times):
-            adam.parameters[0].grad = adam.parameters[0].detach() * (k + 1)
+            adam.gradient.copy_(adam.value * (k + 1))
             adam.step()
 
     whole = Adam(parameters(), 0.1, 0.01)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from egoscore.learn.layers import GraphConvolution, Linear, Mlp, around, propagation, where_real
+from egoscore.learn.layers import GraphConvolution, Linear, Mlp, around, propagation
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PyG scripts its modules on import
@@ -151,18 +151,3 @@ class TestMlp:
             nn.init.ones_(parameter)
         network(torch.ones(3, 2)).sum().backward()
         assert all(p.grad is not None for p in network.parameters())
-
-
-class TestWhereReal:
-    def test_rows_that_are_not_real_are_zero_and_have_no_gradient(self):
-        network = Mlp(2, 8, 3)
-        for layer in network.layers:
-            nn.init.normal_(layer.weight, generator=randomness(1))
-            nn.init.normal_(layer.bias, generator=randomness(2))
-        x = torch.randn(4, 5, 2, generator=randomness(3)).requires_grad_()
-        real = torch.tensor([[1.0] * n + [0.0] * (5 - n) for n in (5, 3, 1, 0)])
-        out = where_real(network, x, real)
-        torch.testing.assert_close(out, network(x) * real.unsqueeze(-1))
-        out.sum().backward()
-        assert not x.grad[real == 0].any()
-        assert x.grad[real == 1].all()

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from egoscore.learn import ScoreModel
+from egoscore.learn.layers import around
 
 NUM_FEATURES, HIDDEN = 3, 8
 
@@ -99,6 +100,12 @@ def slow_adjacency_network(x, adj, weights, directed):
     return out
 
 
+def seen(x, adj):
+    """The channels of the adjacency, and what is around every node in each."""
+    channels = [adj, adj @ adj]
+    return channels, [around(x, channel) for channel in channels]
+
+
 def numpy_weights(network):
     return {name: value.detach().numpy() for name, value in network.named_parameters()}
 
@@ -107,7 +114,7 @@ def numpy_weights(network):
 def test_feature_network_is_what_is_described(directed):
     network = model_of(directed).feature_network
     x, adj, mask = noised_batch([5, 5, 5], directed)
-    found = network(x, adj, mask).detach().numpy()
+    found = network(x, around(x, adj), mask).detach().numpy()
     for row in range(3):
         expected = slow_feature_network(x[row].numpy(), adj[row].numpy(), numpy_weights(network))
         np.testing.assert_allclose(found[row], expected, rtol=1e-10, atol=1e-12)
@@ -117,7 +124,7 @@ def test_feature_network_is_what_is_described(directed):
 def test_adjacency_network_is_what_is_described(directed):
     network = model_of(directed).adjacency_network
     x, adj, mask = noised_batch([5, 5, 5], directed)
-    found = network(x, adj, mask).detach().numpy()
+    found = network(*seen(x, adj), mask).detach().numpy()
     for row in range(3):
         expected = slow_adjacency_network(
             x[row].numpy(), adj[row].numpy(), numpy_weights(network), directed

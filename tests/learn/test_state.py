@@ -23,7 +23,7 @@ def new_state(lr=0.05, weight_decay=0.01, seed=0):
 def give_gradients(state, seed):
     randomness = torch.Generator().manual_seed(seed)
     for parameter in state.model.parameters():
-        parameter.grad = torch.randn(parameter.shape, generator=randomness)
+        parameter.grad.copy_(torch.randn(parameter.shape, generator=randomness))
 
 
 def stepped(state, seeds, ema_decay=0.999):
@@ -122,8 +122,12 @@ def test_everything_that_changes_is_put_away():
         part: sum(name.startswith(part) for name in tensors) for part in ("model.", "average.")
     }
     assert count == {"model.": num_parameters, "average.": num_parameters}
-    moments = ("first." in name or "second." in name for name in tensors)
-    assert sum(moments) == 2 * num_parameters
+    for optimiser, network in enumerate(
+        (state.model.feature_network, state.model.adjacency_network)
+    ):
+        size = sum(p.numel() for p in network.parameters())
+        for moment in ("first", "second"):
+            assert tensors[f"optimiser{optimiser}.{moment}"].shape == (size,)
     assert int(tensors["num_updates"]) == 2
 
 

@@ -252,8 +252,8 @@ def test_gradients_are_clipped_for_each_network_by_itself():
     for clip_norm in (UNCLIPPED, 1.0, 0.25):
         state = trained(egos, configured(epochs=1, batch_size=0, clip_norm=clip_norm))
         norms[clip_norm] = [
-            float(torch.stack([p.grad.norm() for p in part.parameters()]).norm())
-            for part in state.networks
+            float(torch.stack([p.grad.norm() for p in optimiser.parameters]).norm())
+            for optimiser in state.optimisers
         ]
     assert min(norms[UNCLIPPED]) > 1
     assert norms[1.0] == pytest.approx([1, 1], rel=1e-3)
