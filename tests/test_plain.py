@@ -83,6 +83,26 @@ def test_reconstructions_of_every_size(example, solver, dtype):
                 close(fast_adj[level, sample], adj[same, :size, :size])
 
 
+@pytest.mark.parametrize(("solver", "dtype"), PRECISIONS)
+def test_reconstructions_of_mixed_sizes(example, solver, dtype):
+    egos, model = example
+    model = copy.deepcopy(model).to(dtype)
+    config = ReconstructionConfig(num_levels=2, num_samples=1, steps=6, solver=solver)
+    centres, weights = np.arange(len(egos)), dict(model.named_parameters())
+    with torch.inference_mode():
+        batch = egos.batch(centres)
+        batch = replace(batch, x=batch.x.to(dtype), adj=batch.adj.to(dtype))
+        x, adj = Reconstruction(egos, model, VP(), config, SEED).restore(batch, range(1))
+        for level, tau in enumerate(levels(2)):
+            steps = num_steps(tau, 6)
+            expected = plain.reconstruct(
+                weights, egos, centres, SEED, tau, level, 0, steps, solver, dtype
+            )
+            for found, wanted in zip((x[level, 0], adj[level, 0]), expected, strict=True):
+                close(found, wanted)
+            assert not x[level, 0][batch.mask == 0].any()
+
+
 def test_losses_and_gradients_of_a_batch(example):
     egos, model = example
     centres = np.arange(len(egos))

@@ -18,6 +18,7 @@ from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
 _CAPACITY = 131_072  # padded entries of all chains of a batch together
+_FILL = 16_384  # below this a batch costs more in overhead than padding to it does
 
 
 def measure(
@@ -31,14 +32,14 @@ def measure(
 ) -> ComponentTable:
     """The component table of the nodes `centres`.
 
-    Ego-graphs of different sizes are never mixed in a batch, so a node's numbers hardly depend
-    on what else is measured (matrix products may differ in the last bits).
+    A node's numbers hardly depend on what else is measured: matrix products may differ in the
+    last bits, and padding, where a few ego-graphs of different sizes share a batch, adds nothing.
     """
     chains = config.num_levels * config.num_samples
     parts = []
     with torch.inference_mode():
         reconstruction = Reconstruction(egos, model, sde, config, seed)
-        for chunk in egos.chunks(centres, max(1, _CAPACITY // chains)):
+        for chunk in egos.chunks(centres, max(1, _CAPACITY // chains), _FILL // chains):
             parts.append(_measure_batch(reconstruction, egos.batch(chunk)))
             advance(len(chunk))
     return ComponentTable.join(parts)
@@ -71,7 +72,7 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
 
 def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
     """The samples in groups that fit into memory: one group, unless there are very many."""
-    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes[0]))
+    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
     together = max(1, _CAPACITY // per_sample)
     starts = range(0, config.num_samples, together)
     return [range(start, min(start + together, config.num_samples)) for start in starts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from egoscore.ego import EgoBatch, EgoGraphs
 from egoscore.keyed import Keys, Purpose
 from egoscore.learn import ScoreModel
 from egoscore.learn.inference import Inference
-from egoscore.learn.pairs import pair_order
+from egoscore.learn.pairs import PairOrder, pair_order
 from egoscore.reverse import SOLVERS, ReverseProcess, levels, num_steps
 
 
@@ -46,18 +47,21 @@ class Reconstruction:
         self.seed = seed
         self.taus = levels(config.num_levels)
         self._networks = Inference(model)
-        self._process = ReverseProcess(sde, SOLVERS[config.solver], self._gradients)
 
-    def _gradients(self, x: Tensor, pairs: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    def _gradients(
+        self, real: Sequence[Tensor], x: Tensor, pairs: Tensor, t: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Gradients of log p at t (B,); `real` says what is not padding, for at least B chains."""
         noise_x, noise_pairs = self._networks.predict_noise(x, pairs.squeeze(1))
         scale = per_graph(-1.0 / self.sde.std(t), x)
-        return noise_x.mul_(scale), noise_pairs.unsqueeze(1).mul_(scale)
+        real_x, real_pairs = (part[: len(x)] * scale for part in real)
+        return noise_x.mul_(real_x), noise_pairs.unsqueeze(1).mul_(real_pairs)
 
     def restore(self, batch: EgoBatch, samples: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Features (K, S, B, n, F) and adjacency (K, S, B, n, n) after the way back.
 
-        K levels from the lowest to the highest, the given samples, the ego-graphs of the batch,
-        which must all have n nodes. On the way an adjacency is the vector of its pairs.
+        K levels from the lowest to the highest, the given samples, the ego-graphs of the batch.
+        On the way an adjacency is the vector of its pairs.
         """
         count, size, num_features = batch.x.shape
         shape = (self.config.num_levels, len(samples), count, size)
@@ -67,7 +71,11 @@ class Reconstruction:
         steps = torch.tensor([num_steps(tau, self.config.steps) for tau in self.taus])[level]
         order = pair_order(size, noise.directed, batch.x.device)
         copies = shape[0] * shape[1]
-        x, pairs = self._process.solve(
+        real = _real(batch.mask, order, copies)
+        process = ReverseProcess(
+            self.sde, SOLVERS[self.config.solver], partial(self._gradients, real)
+        )
+        x, pairs = process.solve(
             perturb(
                 batch.x.repeat(copies, 1, 1),
                 noise.features(Purpose.FORWARD_FEATURES, 0, size),
@@ -102,3 +110,15 @@ class Reconstruction:
         return EgoNoise(
             keys, sizes, graph.num_features, graph.directed, self.egos.device, packed=True
         )
+
+
+def _real(mask: Tensor, order: PairOrder, copies: int) -> tuple[Tensor, Tensor]:
+    """1 where nodes and pairs of all chains are real, (B, n, 1) and (B, 1, P), 0 where padding.
+
+    Where nothing is padded, (B, 1, 1) does.
+    """
+    if bool(mask.all()):
+        every = mask[:, :1].unsqueeze(-1).repeat(copies, 1, 1)
+        return every, every
+    pairs = order.pack(mask.unsqueeze(-1) * mask.unsqueeze(-2))
+    return mask.unsqueeze(-1).repeat(copies, 1, 1), pairs.unsqueeze(1).repeat(copies, 1, 1)
