@@ -100,6 +100,55 @@ def detect(
 
 
 @app.command()
+def bench(
+    datasets: Annotated[
+        str, typer.Option(help="Data sets or folders to compare on, separated by commas.")
+    ] = "disney,books,reddit,enron",
+    methods: Annotated[
+        str, typer.Option(help="Methods or groups of them, separated by commas; see --list.")
+    ] = "paper,attributes,structure,networks",
+    trials: Annotated[int, typer.Option(help="Trials of each method.", min=1)] = 20,
+    out: Annotated[Path, typer.Option(help="Directory for results and tables.")] = Path("bench"),
+    jobs: Annotated[int, typer.Option(help="Trials that run at the same time.", min=1)] = 1,
+    time_limit: Annotated[float, typer.Option(help="Seconds for a trial (TLE).", min=1)] = 86400.0,
+    memory_limit: Annotated[float, typer.Option(help="GB for a trial (OOM).", min=0.5)] = 16.0,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False,
+    data_dir: DataDir = None,
+    list_methods: Annotated[bool, typer.Option("--list", help="List the methods and end.")] = False,
+) -> None:
+    """Compare methods by BOND's protocol: every trial on disk, then tables.
+
+    Give the same command again to continue a benchmark that was interrupted.
+    """
+    from egoscore.benchmark.command import list_rows, run_and_tell
+    from egoscore.benchmark.runner import Benchmark
+    from egoscore.benchmark.worker import Limits
+
+    if list_methods:
+        list_rows()
+        return
+    plan = Benchmark(
+        datasets=_names(datasets),
+        methods=_names(methods),
+        out=out,
+        trials=trials,
+        jobs=jobs,
+        data_dir=None if data_dir is None else str(data_dir),
+        limits=Limits(time_limit, memory_limit),
+        retry=retry,
+    )
+    try:
+        run_and_tell(plan)
+    except KeyboardInterrupt:
+        typer.echo("egoscore: interrupted; the same command continues the benchmark.", err=True)
+        raise typer.Exit(130) from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+@app.command()
 def datasets(data_dir: DataDir = None) -> None:
     """List the data sets that can be loaded by name, and from where."""
     from egoscore.graph.datasets import list_datasets

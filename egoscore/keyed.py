@@ -49,6 +49,8 @@ class Purpose(IntEnum):
     CORRECT_FEATURES = 10
     CORRECT_ADJACENCY = 11
     SUBSAMPLE = 12
+    PROBE_FEATURES = 13
+    PROBE_ADJACENCY = 14
 
 
 @_inlined

@@ -1,0 +1,46 @@
+"""`egoscore bench`: run, then tell."""
+
+from __future__ import annotations
+
+from egoscore.benchmark.methods import rows
+from egoscore.benchmark.results import Results
+from egoscore.benchmark.runner import Benchmark, run_benchmark
+from egoscore.benchmark.tables import (
+    TITLES,
+    Table,
+    cost_markdown,
+    defects_markdown,
+    latex,
+    markdown,
+    write_csv,
+)
+from egoscore.benchmark.watch import ShowProgress
+from egoscore.engine.files import write_text
+
+
+def run_and_tell(plan: Benchmark) -> None:
+    """Run the benchmark, write its tables, print the first of them."""
+    with ShowProgress() as watcher:
+        results = run_benchmark(plan, watcher)
+    write_tables(results)
+    print(markdown(Table.of(results, "roc_auc")))
+    print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
+
+
+def write_tables(results: Results) -> None:
+    """All metrics and the cost as Markdown, LaTeX and CSV."""
+    tables = [Table.of(results, metric) for metric in TITLES]
+    parts = [*map(markdown, tables), cost_markdown(results), defects_markdown(results)]
+    write_text(results.path / "tables.md", "\n".join(parts))
+    captioned = [f"% {TITLES[table.metric]}\n{latex(table)}" for table in tables]
+    write_text(results.path / "tables.tex", "\n".join(captioned))
+    write_text(results.path / "tables.csv", write_csv(results))
+
+
+def list_rows() -> None:
+    """The methods by group, with their names."""
+    groups: dict[str, list[str]] = {}
+    for name, row in rows().items():
+        groups.setdefault(row.family, []).append(name)
+    for family, names in groups.items():
+        print(f"{family}: {', '.join(names)}")

@@ -1,0 +1,305 @@
+"""The paper's figures: errors of solvers, energies before and after, ego-graphs that came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, require_drawing
+from egoscore.benchmark.protocol import HIDDEN_SIZES, Draw
+from egoscore.detector import EgoScore
+from egoscore.device import choose_device, one_thread
+from egoscore.ego import EgoGraphs
+from egoscore.engine import FittedModel, fit_model
+from egoscore.engine.files import replacing
+from egoscore.errors import RunError, TrainingError
+from egoscore.graph import AttributedGraph
+from egoscore.graph.source import load_source
+from egoscore.score import ComponentTable, ReconstructionConfig, measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ERRORS = {
+    "feature_error": r"$\mathrm{error}_X$: mean of $\|X-\hat{X}\|_F\,/\,(N\,F)$",
+    "structure_error": r"$\mathrm{error}_A$: mean of $\|A-\hat{A}\|_F\,/\,N^2$",
+}
+# The colours are Okabe and Ito's, which the colour-blind can tell apart. Some solvers differ by
+# less than the width of a line: the later ones are broken, and the earlier ones show through.
+_BLUE, _VERMILION = "#0072B2", "#D55E00"
+_STYLES: dict[str, dict[str, Any]] = {
+    "em": {"color": _BLUE, "linestyle": "-", "linewidth": 3.0},
+    "reverse": {"color": "#E69F00", "linestyle": (0, (3, 3)), "linewidth": 1.8},
+    "em+langevin": {"color": "#009E73", "linestyle": "-", "linewidth": 3.0},
+    "reverse+langevin": {"color": _VERMILION, "linestyle": (0, (3, 3)), "linewidth": 1.8},
+    "s4": {"color": "black", "linestyle": (0, (1, 5)), "linewidth": 1.8},
+    "dpm": {"color": "#CC79A7", "linestyle": "-.", "linewidth": 1.8},
+}
+PAPER_SOLVERS = tuple(solver for solver in _STYLES if solver != "dpm")
+_BINS = 40
+_LARGE = 3000  # nodes; beyond, fewer epochs and a sample of the nodes must do
+_LARGE_EPOCHS, _LARGE_SAMPLE = 30, 2000
+_RUNS, _RUN_SAMPLE = 5, 500
+_PLATE_ROWS = 8
+_LONGEST_NAME = 60
+
+
+def solver_errors(
+    graph: AttributedGraph,
+    solvers: Iterable[str],
+    runs: Sequence[FittedModel],
+    nodes: NDArray[np.int64] | None = None,
+    num_levels: int = 9,
+    title: str = "",
+) -> Figure:
+    """Mean errors of features and structure against the noise level, a line for each solver.
+
+    A run is a trained model; its seed keys its noise. Lines are means over the runs, bands reach
+    one standard deviation to both sides. Without `nodes` all of them are reconstructed, once.
+    """
+    require_drawing()
+    from matplotlib.figure import Figure
+
+    chosen = np.arange(graph.num_nodes) if nodes is None else nodes
+    tables: dict[str, list[ComponentTable]] = {solver: [] for solver in solvers}
+    for model in runs:
+        egos = model.ego_graphs(graph, choose_device(-1))
+        for solver, measured in tables.items():
+            measured.append(_measure(model, egos, solver, num_levels, model.seed, chosen))
+    figure = Figure(figsize=(9.0, 3.9), layout="constrained")
+    axes = figure.subplots(1, len(_ERRORS))
+    for axis, (component, label) in zip(axes, _ERRORS.items(), strict=True):
+        for solver, measured in tables.items():
+            errors = np.stack([table.component(component).mean(axis=0) for table in measured])
+            _draw_spread(axis, measured[0].taus, errors, solver)
+        axis.set_xlabel("noise level τ (time of the diffusion, T = 1)")
+        axis.set_ylabel(label)
+        axis.set_ylim(bottom=0.0)
+        axis.grid(alpha=0.3)
+    axes[0].legend(fontsize=9, handlelength=3.5)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _measure(
+    model: FittedModel,
+    egos: EgoGraphs,
+    solver: str,
+    num_levels: int,
+    seed: int,
+    nodes: NDArray[np.int64],
+) -> ComponentTable:
+    """One reconstruction of every node at every level."""
+    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
+    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
+
+
+def _draw_spread(
+    axis: Axes, taus: Sequence[float], errors: NDArray[np.float32], solver: str
+) -> None:
+    """Mean and band of errors (R, K), a row for each run."""
+    mean, spread, style = errors.mean(axis=0), errors.std(axis=0), _STYLES[solver]
+    axis.plot(taus, mean, label=solver, **style)
+    axis.fill_between(taus, mean - spread, mean + spread, color=style["color"], alpha=0.15, lw=0)
+
+
+def energy_histograms(tables: Mapping[str, ComponentTable]) -> Figure:
+    """Normalised energies before and after, densities on a logarithmic axis.
+
+    A row for each table, under its name, and a column for each level. Values are the table's,
+    averaged over its samples: only with one sample are they those of single reconstructions.
+    """
+    figure, rows = _rows(tables, r"normalised energy $\mathcal{E}(X, L)\,/\,\|X\|^2$")
+    for axes, table in zip(rows, tables.values(), strict=True):
+        after = table.component("energy_after")
+        before = np.broadcast_to(table.energy[:, np.newaxis], after.shape)
+        _draw_histograms(axes, {"original": before, "reconstructed": after})
+    handles, labels = rows[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=2, fontsize=9)
+    return figure
+
+
+def energy_differences(tables: Mapping[str, ComponentTable]) -> Figure:
+    """Normalised energy before minus after, drawn as by `energy_histograms`; zero is dashed.
+
+    Positive: the reconstruction is smoother or sparser than the original.
+    """
+    figure, rows = _rows(tables, "normalised energy, original minus reconstructed")
+    for axes, table in zip(rows, tables.values(), strict=True):
+        # a mean of differences is the difference of means: the samples are not needed
+        shift = table.energy[:, np.newaxis] - table.component("energy_after")
+        _draw_histograms(axes, {"difference": shift})
+        for axis, mean in zip(axes, shift.mean(axis=0), strict=True):
+            axis.axvline(0.0, color="black", linestyle="--", linewidth=1.0)
+            axis.set_title(f"{axis.get_title()}, mean {mean:+.3f}", fontsize=9)
+    return figure
+
+
+def _rows(
+    tables: Mapping[str, ComponentTable], quantity: str
+) -> tuple[Figure, list[NDArray[np.object_]]]:
+    """A figure with a row of panels for each table, and the panels row by row."""
+    require_drawing()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 2.3 * len(tables) + 0.4), layout="constrained")
+    parts = figure.subfigures(len(tables), 1, squeeze=False)[:, 0]
+    rows = []
+    for part, (name, table) in zip(parts, tables.items(), strict=True):
+        axes = part.subplots(1, len(table.taus), sharex=True, sharey=True, squeeze=False)[0]
+        for axis, tau in zip(axes, table.taus, strict=True):
+            axis.set_title(f"τ = {tau:g}", fontsize=9)
+            axis.set_yscale("log")
+            axis.tick_params(labelsize=7.5)
+            axis.locator_params(axis="x", nbins=5)
+        axes[0].set_ylabel("density (log scale)", fontsize=9)
+        part.suptitle(name, fontsize=10)
+        part.supxlabel(quantity, fontsize=9)
+        rows.append(axes)
+    return figure, rows
+
+
+def _draw_histograms(axes: NDArray[np.object_], series: Mapping[str, NDArray[np.float32]]) -> None:
+    """Densities of values (N, K), a panel for each column, all in the same bins."""
+    every = np.stack(list(series.values()))  # (series, N, K)
+    edges = _bin_edges(every)
+    highest = 0.0
+    for label, values, colour in zip(series, every, (_BLUE, _VERMILION), strict=False):
+        for axis, column in zip(axes, values.T, strict=True):
+            density, _ = np.histogram(column, edges, density=True)
+            axis.stairs(density, edges, fill=True, fc=(colour, 0.3), ec=colour, lw=1.2, label=label)
+            highest = max(highest, density.max())
+    single = 1.0 / (every.shape[1] * (edges[1] - edges[0]))  # the density of one value in its bin
+    axes[0].set_ylim(single / 2, highest * 2)  # of all: they share it
+
+
+def _bin_edges(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Edges of about 40 bins; zero lies in the middle of one."""
+    low, high = float(values.min()), float(values.max())
+    width = (high - low) / _BINS or 1.0 / _BINS
+    return width * (np.arange(np.floor(low / width), np.ceil(high / width) + 2) - 0.5)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A data set to draw: what the user calls it, its name in files and titles, its network."""
+
+    dataset: str
+    name: str
+    graph: AttributedGraph
+
+    @property
+    def epochs(self) -> int:
+        full = Draw(self.dataset, "gdss", 0).epochs
+        return min(full, _LARGE_EPOCHS) if self.graph.num_nodes > _LARGE else full
+
+    def fit(self, seed: int, **chosen: Any) -> FittedModel:
+        batch_size = Draw(self.dataset, "gdss", seed).batch_size
+        detector = EgoScore(preset="paper", epochs=self.epochs, batch_size=batch_size, **chosen)
+        return fit_model(self.graph, detector.settings(), seed, choose_device(-1))
+
+    def some(self, num_nodes: int) -> str:
+        """How many nodes of how many."""
+        every = self.graph.num_nodes
+        return f"{every:,} nodes" if num_nodes == every else f"{num_nodes:,} of {every:,} nodes"
+
+    def title(self, what: str) -> str:
+        """What a figure shows, and how long the model was trained."""
+        return f"{self.name.capitalize()}: {what}, {self.epochs} epochs of training"
+
+
+def draw_figures(
+    results_path: Path,
+    datasets: tuple[str, ...],
+    data_dir: str | None,
+    say: Callable[[str], None],
+) -> list[Path]:
+    """Train on the data sets and draw everything into the folder `figures`; the files written.
+
+    Of a network with more than 3,000 nodes, 2,000 are reconstructed by a model trained for at
+    most 30 epochs. Solvers are compared on 500 nodes of "books", or else of the first data set.
+    Titles say so. Where training diverges, figures are left out, and that is said, too.
+    """
+    require_drawing()
+    folder = results_path / "figures"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"Cannot make {folder}: {error.strerror}.") from error
+    files: list[Path] = []
+
+    def write(figure: Figure, name: str) -> None:
+        files.append(folder / f"{name}.png")
+        with replacing(files[-1]) as draft:
+            figure.savefig(draft, format="png", dpi=150)
+        say(f"Drew {files[-1]}.")
+
+    tables: dict[str, ComponentTable] = {}
+    for dataset, name in zip(datasets, safe_names(datasets), strict=True):
+        case = _Case(dataset, name, load_source(dataset, data_dir))
+        say(f"{name}: training for {case.epochs} epochs.")
+        try:
+            with one_thread():
+                model = case.fit(0, hidden_size=HIDDEN_SIZES.get(dataset, (16,))[0])
+                write(_draw_plate(case, model), f"plate_{name}")
+                tables |= _reconstruct(case, model)
+                if dataset == ("books" if "books" in datasets else datasets[0]):
+                    say(f"{name}: comparing solvers in {_RUNS} runs.")
+                    write(_compare_solvers(case), "solver_errors")
+        except TrainingError as error:
+            say(f"{name}: not all figures can be drawn. {error}")
+    if tables:
+        write(energy_histograms(tables), "energies")
+        write(energy_differences(tables), "energy_differences")
+    return files
+
+
+def _draw_plate(case: _Case, model: FittedModel) -> Figure:
+    centres = choose_centres(model.ego_sizes(case.graph), _PLATE_ROWS, model.seed)
+    title = case.title(f"ego-graphs of {case.some(len(centres))}")
+    return plate(case.graph, model, centres, model.seed, title)
+
+
+def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
+    """Every reconstruction by itself, under a title."""
+    every, settings = case.graph.num_nodes, model.settings
+    nodes = choose_nodes(every, _LARGE_SAMPLE if every > _LARGE else every, model.seed)
+    egos = model.ego_graphs(case.graph, choose_device(-1))
+    # with seeds of their own, since samples would be averaged
+    parts = [
+        _measure(model, egos, settings.solver, settings.num_levels, seed, nodes)
+        for seed in range(model.seed, model.seed + settings.num_samples)
+    ]
+    title = case.title(f"{case.some(len(nodes))}, {len(parts)} reconstructions each")
+    return {title: ComponentTable.join(parts)}
+
+
+def _compare_solvers(case: _Case) -> Figure:
+    """Over the first trials of the benchmark, with the learning rates and widths they draw."""
+    draws = [Draw(case.dataset, "gdss", trial) for trial in range(_RUNS)]
+    runs = [
+        case.fit(draw.seed, lr=draw.choose("lr"), hidden_size=draw.choose("hidden_size"))
+        for draw in draws
+    ]
+    nodes = choose_nodes(case.graph.num_nodes, _RUN_SAMPLE, seed=0)
+    title = case.title(f"{case.some(len(nodes))}, mean ± standard deviation of {len(runs)} runs")
+    return solver_errors(case.graph, PAPER_SOLVERS, runs, nodes, title=title)
+
+
+def safe_names(datasets: Sequence[str]) -> list[str]:
+    """A name for files and titles for each data set: short, harmless, all different."""
+    names: list[str] = []
+    for dataset in datasets:
+        plain = re.sub(r"[^a-z0-9._-]+", "-", dataset.lower())[-_LONGEST_NAME:].strip("-.")
+        name = plain or "network"
+        others = (f"{name}-{number}" for number in count(2))
+        names.append(next(free for free in chain([name], others) if free not in names))
+    return names

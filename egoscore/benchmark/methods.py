@@ -1,0 +1,187 @@
+"""What can be compared: jobs, and the rows of the table that each of them fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
+from egoscore.errors import ParameterError
+from egoscore.graph import AttributedGraph
+from egoscore.reverse import SOLVERS
+
+Scores = dict[str, NDArray[np.floating]]
+Run = Callable[[AttributedGraph, Draw, frozenset[str]], Scores]
+OURS = {
+    "rec": ("Rec", "rec", "sqrt_snr"),
+    "rec-unweighted": ("Rec (unweighted)", "rec", "none"),
+    "energy": ("Energy", "energy", "sqrt_snr"),
+    "energy-unweighted": ("Energy (unweighted)", "energy", "none"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: its title, the group of methods it belongs to, and its known defect."""
+
+    title: str
+    family: str
+    defect: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work of a trial, which may fill several rows, by their names.
+
+    `run` computes those wanted, from a network without labels. `needs` is the module that must
+    be installed, one of the extra `bench`.
+    """
+
+    name: str
+    rows: Mapping[str, Row]
+    run: Run
+    needs: str = ""
+
+
+def _variant(name: str, title: str, family: str, **settings: Any) -> Job:
+    """The paper's rows with other settings; their names end in that of the variant."""
+    rows = {f"{row}-{name}": Row(f"{known[0]}, {title}", family) for row, known in OURS.items()}
+
+    def run(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+        plain = frozenset(row.removesuffix(f"-{name}") for row in wanted)
+        found = _score(graph, draw, plain, **settings)
+        return {f"{row}-{name}": score for row, score in found.items()}
+
+    return Job(name, rows, run)
+
+
+def _score(graph: AttributedGraph, draw: Draw, wanted: frozenset[str], **given: Any) -> Scores:
+    """One model for all rows; one reconstruction for the four rows of a solver."""
+    from egoscore.detector import EgoScore
+    from egoscore.device import choose_device
+    from egoscore.engine import fit_model, measure_nodes
+    from egoscore.score import combine
+
+    alpha = draw.choose("alpha")
+    drawn = {"lr": draw.choose("lr"), "hidden_size": draw.choose("hidden_size")}
+    fixed = {
+        "weight_decay": WEIGHT_DECAY,
+        "epochs": draw.epochs,
+        "batch_size": draw.batch_size,
+    }
+    settings = EgoScore(preset="paper", **drawn | fixed | given).settings()
+    cpu = choose_device(-1)
+    model = fit_model(graph, settings, draw.seed, cpu)
+    found: Scores = {}
+    for solver in SOLVERS:
+        rows = {row for row in wanted if (row.partition("@")[2] or "em") == solver}
+        if not rows:
+            continue
+        solving = replace(model, settings=replace(settings, solver=solver))
+        table = measure_nodes(solving, graph, cpu)
+        for row in rows:
+            _, dissimilarity, weighting = OURS[row.partition("@")[0]]
+            found[row] = combine(table, dissimilarity, alpha, weighting, model.sde)
+    return found
+
+
+def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+    from egoscore.detector import EgoScore
+
+    return {"default": EgoScore(seed=draw.seed).fit(graph).decision_score_.numpy()}
+
+
+def _trivial(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+    from egoscore.rivals.trivial import TRIVIAL
+
+    return {row: TRIVIAL[row].score(graph, draw.seed) for row in wanted}
+
+
+def _ego_networks(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+    from egoscore.rivals.egonets import amen, oddball
+
+    methods = {"oddball": oddball, "amen": amen}
+    return {row: methods[row](graph) for row in wanted}
+
+
+def _library_jobs() -> Iterable[Job]:
+    from egoscore.rivals.libraries import RIVALS, standardised
+
+    def job(name: str, scaled: bool) -> Job:
+        rival = RIVALS[name]
+        row = f"{name}-standardised" if scaled else name
+
+        def run(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+            chosen = {key: draw.choose(key) for key in rival.shared}
+            chosen |= {key: draw.choose(key, options) for key, options in rival.own.items()}
+            given = standardised(graph) if scaled else graph
+            return {row: rival.score(given, chosen, draw.epochs, draw.seed)}
+
+        title = f"{rival.title} (standardised)" if scaled else rival.title
+        family = f"{rival.family}-standardised" if scaled else rival.family
+        return Job(row, {row: Row(title, family, rival.defect)}, run, rival.needs)
+
+    for scaled in (False, True):
+        for name in RIVALS:
+            yield job(name, scaled)
+
+
+@cache
+def jobs() -> dict[str, Job]:
+    """All jobs by name, in the order of the table."""
+    from egoscore.rivals.trivial import TRIVIAL
+
+    trivial = {name: Row(score.title, "trivial") for name, score in TRIVIAL.items()}
+    titles = {row: title for row, (title, _, _) in OURS.items()}
+    four = {row: Row(title, "paper") for row, title in titles.items()}
+    others = {
+        f"{row}@{solver}": Row(f"{title}, {solver}", "solvers")
+        for solver in SOLVERS
+        for row, title in titles.items()
+        if solver != "em"
+    }
+    listed = [
+        Job("trivial", trivial, _trivial),
+        *_library_jobs(),
+        Job("oddball", {"oddball": Row("OddBall", "ego-networks")}, _ego_networks),
+        Job("amen", {"amen": Row("AMEN", "ego-networks")}, _ego_networks),
+        Job("gdss", four | others, _score),
+        _variant("untrained", "untrained", "untrained", epochs=0),
+        _variant("graff", "GRAFF", "models", model="gdss-graff"),
+        _variant("congress", "ConGress-like", "models", model="congress"),
+        _variant("laplacian", "Laplacian positions", "models", positions="laplacian"),
+        _variant("random-walk", "random-walk positions", "models", positions="random_walk"),
+        Job("default", {"default": Row("egoscore", "default")}, _score_by_default),
+    ]
+    return {job.name: job for job in listed}
+
+
+@cache
+def job_of() -> dict[str, Job]:
+    """Which job fills a row, by the row's name, in the order of the table."""
+    return {row: job for job in jobs().values() for row in job.rows}
+
+
+@cache
+def rows() -> dict[str, Row]:
+    """All rows by name, in the order of the table."""
+    return {name: row for job in jobs().values() for name, row in job.rows.items()}
+
+
+def choose_rows(methods: Iterable[str]) -> tuple[str, ...]:
+    """The rows meant by names of rows and of groups; trivial scores are always among them."""
+    known = rows()
+    wanted = {name for name, row in known.items() if row.family == "trivial"}
+    for method in methods:
+        meant = {name for name, row in known.items() if method in (name, row.family, "all")}
+        if not meant:
+            groups = dict.fromkeys(row.family for row in known.values())
+            rule = f"names from `egoscore bench --list`, or of its groups: {', '.join(groups)}, all"
+            raise ParameterError("methods", rule, method)
+        wanted |= meant
+    return tuple(name for name in known if name in wanted)

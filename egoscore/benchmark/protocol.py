@@ -1,0 +1,63 @@
+"""BOND's protocol: what a trial draws, and from which grid.
+
+Liu et al., "BOND: Benchmarking unsupervised outlier node detection on static attributed graphs",
+2022, with the grid of the paper: hidden sizes depend on the data set, and so do epochs and batches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+HIDDEN_SIZES = {"reddit": (32, 48, 64), "weibo": (32, 64, 128, 256)}
+EPOCHS = {"dgraph": 2, "dgraph-like": 2}
+BATCH_SIZES = {"weibo": 2048, "weibo-like": 2048, "disney": 0, "books": 0}
+_GRID: dict[str, tuple[Any, ...]] = {
+    "lr": (0.1, 0.05, 0.01),
+    "alpha": (0.8, 0.5, 0.2),
+    "dropout": (0.0, 0.1, 0.3),
+}
+WEIGHT_DECAY = 0.01
+
+
+class Draw:
+    """The hyperparameters of one trial.
+
+    A value belongs to (data set, job, trial, name): it does not depend on what else is drawn, or
+    on which other trials are run. `chosen` collects what was asked for.
+    """
+
+    def __init__(self, dataset: str, job: str, trial: int) -> None:
+        self.dataset = dataset
+        self.job = job
+        self.trial = trial
+        self.chosen: dict[str, Any] = {}
+
+    @property
+    def seed(self) -> int:
+        """The seed of the trial: its number, so that everyone meets the same seeds."""
+        return self.trial
+
+    @property
+    def epochs(self) -> int:
+        """How long to train: 300 epochs, 2 where the network has millions of nodes."""
+        return EPOCHS.get(self.dataset, 300)
+
+    @property
+    def batch_size(self) -> int:
+        """Ego-graphs for one optimiser step, 0 for all of them."""
+        return BATCH_SIZES.get(self.dataset, 4096)
+
+    def choose(self, name: str, options: Sequence[Any] | None = None) -> Any:
+        """One of the options, by default those of the shared grid, all equally likely."""
+        among = self._shared(name) if options is None else options
+        key = f"{self.dataset}\0{self.job}\0{self.trial}\0{name}".encode()
+        word = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
+        self.chosen[name] = among[word % len(among)]
+        return self.chosen[name]
+
+    def _shared(self, name: str) -> Sequence[Any]:
+        if name == "hidden_size":
+            return HIDDEN_SIZES.get(self.dataset, (8, 12, 16))
+        return _GRID[name]

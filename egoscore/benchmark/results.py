@@ -1,0 +1,145 @@
+"""A benchmark on disk: what was compared, and one line per trial."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from egoscore.benchmark.trial import OK, Record
+from egoscore.engine.files import write_text
+from egoscore.errors import InputError, RunError
+from egoscore.graph import AttributedGraph
+
+_PACKAGES = ("egoscore", "numpy", "pygod", "scikit-learn", "scipy", "torch", "torch_geometric")
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a table says about a network."""
+
+    nodes: int
+    edges: int
+    features: int
+    outliers: int
+    fingerprint: str
+
+    @classmethod
+    def of(cls, graph: AttributedGraph, name: str) -> Facts:
+        """The facts of a network with known outliers, or a clear refusal."""
+        outliers = 0 if graph.labels is None else int(graph.labels.sum())
+        if outliers in (0, graph.num_nodes):
+            raise InputError(
+                f"{name} has no known outliers to compare a ranking with; a benchmark needs labels "
+                "of both kinds."
+            )
+        sizes = graph.num_nodes, graph.num_edges, graph.num_features
+        return cls(*sizes, outliers, graph.fingerprint())
+
+    @property
+    def random_spread(self) -> float:
+        """Standard deviation of a random score's ROC-AUC in percent (Mann and Whitney, 1947)."""
+        normal = self.nodes - self.outliers
+        return 100 * math.sqrt((self.nodes + 1) / (12 * self.outliers * normal))
+
+
+class Results:
+    """The files of one benchmark: bench.json, results.jsonl, and what is made of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines = path / "results.jsonl"
+        self.facts: dict[str, Facts] = {}
+        self.records: dict[Key, Record] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> Results:
+        """Take up the benchmark in a directory, or begin one there."""
+        if path.exists() and not path.is_dir():
+            raise RunError(f"{path} is a file; a benchmark needs a directory of its own.")
+        found = cls(path)
+        known = path / "bench.json"
+        if not known.exists() and path.exists() and any(path.iterdir()):
+            raise RunError(f"{path} is not empty and holds no benchmark; choose another directory.")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"Cannot make {path}: {error.strerror}.") from error
+        if known.exists():
+            found._read(known)
+        return found
+
+    def _read(self, known: Path) -> None:
+        try:
+            config = json.loads(known.read_text(encoding="utf-8"))
+            self.facts = {name: Facts(**facts) for name, facts in config["datasets"].items()}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{known} cannot be read as a benchmark ({error}).") from error
+        if not self.lines.exists():
+            return
+        text = self.lines.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):  # killed while writing: the half line is not a result
+            os.truncate(self.lines, len(whole))
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                self._keep(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise RunError(f"Line {number} of {self.lines} is not a result.") from error
+
+    def _keep(self, record: Record) -> None:
+        self.records[record["dataset"], record["method"], record["trial"]] = record
+
+    def note(self, facts: Mapping[str, Facts]) -> None:
+        """Note the networks; one that has changed since its first trial is refused."""
+        for name, fact in facts.items():
+            if name in self.facts and self.facts[name] != fact:
+                raise RunError(
+                    f"{name} is not the network that {self.path} has results of; choose another "
+                    "directory."
+                )
+        self.facts |= facts
+        config = {
+            "datasets": {name: vars(fact) for name, fact in self.facts.items()},
+            "versions": {"python": platform.python_version()} | _versions(),
+        }
+        write_text(self.path / "bench.json", json.dumps(config, indent=2) + "\n")
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Keep finished records, on the disk before anything else happens."""
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        try:
+            with self.lines.open("a", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RunError(f"Cannot write {self.lines}: {error.strerror}.") from error
+        for record in records:
+            self._keep(record)
+
+    def missing(self, dataset: str, rows: Iterable[str], trial: int, retry: bool) -> list[str]:
+        """The rows that have no result yet; with `retry` those that failed, too."""
+        kept = {row: self.records.get((dataset, row, trial)) for row in rows}
+        return [row for row, r in kept.items() if r is None or (retry and r["status"] != OK)]
+
+    def of(self, dataset: str, row: str) -> list[Record]:
+        """All records of a row on a network, by trial."""
+        mine = [r for (d, m, _), r in self.records.items() if (d, m) == (dataset, row)]
+        return sorted(mine, key=lambda record: int(record["trial"]))
+
+
+def _versions() -> dict[str, Any]:
+    found = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

@@ -1,0 +1,185 @@
+"""Run a benchmark: several processes, trial after trial, continuing what was begun."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Protocol
+
+from egoscore.benchmark.methods import choose_rows, job_of
+from egoscore.benchmark.results import Facts, Results
+from egoscore.benchmark.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
+from egoscore.benchmark.worker import Limits
+from egoscore.errors import RunError
+
+_LIMITS = Limits(seconds=24 * 3600.0, gigabytes=16.0)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What to compare, and how."""
+
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    out: Path
+    trials: int = 20
+    jobs: int = 1
+    data_dir: str | None = None
+    limits: Limits = _LIMITS
+    retry: bool = False
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how far it is."""
+
+    def begin(self, total: int, done: int) -> None:
+        """So many trials in all, so many of them done earlier."""
+
+    def started(self, task: Task) -> None:
+        """A trial runs."""
+
+    def finished(self, task: Task, records: list[Record]) -> None:
+        """A trial is over."""
+
+
+def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
+    """Run all trials that have no result yet; every one is on the disk as soon as it is over."""
+    wanted = choose_rows(plan.methods)
+    _require_installed(wanted)
+    results = Results.open(plan.out)
+    facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
+    results.note(facts)
+    tasks = list(_tasks(plan, wanted, results))
+    watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
+    if tasks:
+        _run(tasks, plan, results, watcher)
+    return results
+
+
+def _require_installed(wanted: tuple[str, ...]) -> None:
+    needed = {job_of()[row].needs for row in wanted} - {""}
+    absent = sorted(module for module in needed if find_spec(module) is None)
+    if absent:
+        raise RunError(
+            f"Some of these methods need {', '.join(absent)}, which is not installed; "
+            "pip install 'egoscore[bench]', or choose --methods without them."
+        )
+
+
+def _tasks(plan: Benchmark, wanted: tuple[str, ...], results: Results) -> Iterator[Task]:
+    """Trial by trial, so that a table half-way has fewer trials, not fewer methods."""
+    for dataset in plan.datasets:
+        for trial in range(plan.trials):
+            for job, mine in _by_job(wanted).items():
+                todo = results.missing(dataset, mine, trial, plan.retry)
+                if todo:
+                    yield Task(dataset, plan.data_dir, job, tuple(todo), trial)
+
+
+def _by_job(wanted: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in wanted:
+        found.setdefault(job_of()[row].name, []).append(row)
+    return found
+
+
+def _count(plan: Benchmark, wanted: tuple[str, ...]) -> int:
+    return len(plan.datasets) * plan.trials * len(_by_job(wanted))
+
+
+def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher) -> None:
+    """Hand the tasks to the processes; after a limit was hit, the same job is not tried again."""
+    hit: dict[tuple[str, str], list[Record]] = {}
+    todo = iter(tasks)
+    with ExitStack() as stack:
+        log = stack.enter_context((plan.out / "output.log").open("ab"))
+        count = min(plan.jobs, len(tasks))
+        # entered first, left last: its threads wait for processes that have to be stopped before
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+        idle: SimpleQueue[_Process] = SimpleQueue()
+        for _ in range(count):
+            process = _Process(plan.limits, log)
+            stack.callback(process.stop)
+            idle.put(process)
+        running: dict[Future[list[Record]], Task] = {}
+        while True:
+            while len(running) < count and (task := next(todo, None)) is not None:
+                limit = hit.get((task.dataset, task.job))
+                if limit is not None and not plan.retry:
+                    results.add(records := not_run(task, limit))
+                    watcher.finished(task, records)
+                    continue
+                watcher.started(task)
+                running[pool.submit(_run_one, task, idle)] = task
+            if not running:
+                return
+            over, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in over:
+                task, records = running.pop(future), future.result()
+                results.add(records)
+                if records[0]["status"] in (TIME, MEMORY):
+                    hit[task.dataset, task.job] = records
+                watcher.finished(task, records)
+
+
+def _run_one(task: Task, idle: SimpleQueue[_Process]) -> list[Record]:
+    process = idle.get()
+    try:
+        return process.run(task)
+    finally:
+        idle.put(process)
+
+
+class _Process:
+    """A worker process, started when there is something to do."""
+
+    def __init__(self, limits: Limits, log: IO[bytes]) -> None:
+        self._limits = limits
+        self._log = log
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, task: Task) -> list[Record]:
+        """The records of a trial; if the worker itself dies, that is what they say."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = self._start()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(asdict(task)) + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except OSError:
+            answer = ""
+        if not answer:
+            return task.records(FAILED, "the process that runs trials died")
+        records: list[Record] = json.loads(answer)
+        return records
+
+    def _start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "egoscore.benchmark.worker"]
+        return subprocess.Popen(
+            [*command, json.dumps(asdict(self._limits))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            start_new_session=True,  # Ctrl-C is this process's to answer
+        )
+
+    def stop(self) -> None:
+        """End it; a trial that still runs ends with it."""
+        if self._process is not None:
+            with suppress(OSError):
+                self._process.stdin.close()  # type: ignore[union-attr]
+            self._process.wait()
+            self._process.stdout.close()  # type: ignore[union-attr]

@@ -1,0 +1,116 @@
+"""One trial: a network without its labels in, one record per row of the table out."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.benchmark.methods import jobs
+from egoscore.benchmark.protocol import Draw
+from egoscore.device import one_thread
+from egoscore.graph import AttributedGraph
+from egoscore.graph.source import load_source
+from egoscore.tell.metrics import evaluate
+
+Record = dict[str, Any]
+OK, FAILED, TIME, MEMORY = "ok", "failed", "TLE", "OOM"
+METRICS = ("roc_auc", "average_precision", "recall_at_k")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to run: some rows of a job, on one network, in one trial."""
+
+    dataset: str
+    data_dir: str | None
+    job: str
+    rows: tuple[str, ...]
+    trial: int
+
+    def records(self, status: str, reason: str) -> list[Record]:
+        """A record for every row, all with the same status."""
+        return [self.record(row, status, reason) for row in self.rows]
+
+    def record(self, row: str, status: str, reason: str = "") -> Record:
+        """What is known of a row whatever comes out of it, and how it ended."""
+        known = {"dataset": self.dataset, "method": row, "job": self.job, "trial": self.trial}
+        return known | {"status": status, "reason": reason}
+
+
+@lru_cache(maxsize=1)
+def load(dataset: str, data_dir: str | None) -> AttributedGraph:
+    """The network; kept, so that the trials on it share it."""
+    return load_source(dataset, data_dir)
+
+
+def blind(graph: AttributedGraph) -> AttributedGraph:
+    """The network as methods may see it: nothing in it tells which nodes are outliers."""
+    return replace(graph, labels=None, node_info={})
+
+
+def run_trial(task: Task) -> list[Record]:
+    """Score the nodes, then compare with the labels; what fails is a record, too."""
+    graph = load(task.dataset, task.data_dir)
+    draw = Draw(task.dataset, task.job, task.trial)
+    began = time.process_time()
+    try:
+        with one_thread():
+            scores = jobs()[task.job].run(blind(graph), draw, frozenset(task.rows))
+        records = [task.record(row, OK) | _judge(graph, scores[row]) for row in task.rows]
+    except MemoryError as error:
+        records = task.records(MEMORY, _sentence(error))
+    except Exception as error:
+        # a rival may fail in any way, and every way is a result
+        memory = "can't allocate memory" in str(error) or "not enough memory" in str(error)
+        records = task.records(MEMORY if memory else FAILED, _sentence(error))
+    cost = {
+        "parameters": draw.chosen,
+        "cpu_seconds": round(time.process_time() - began, 3),
+        "peak_mb": round(peak_memory(), 1),
+    }
+    return [record | cost for record in records]
+
+
+def _judge(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
+    """Metrics of a score (N,), and its rank correlation with the size of the ego-graph."""
+    from scipy.stats import spearmanr
+
+    if np.shape(score) != (graph.num_nodes,):
+        raise ValueError(f"There are {np.shape(score)} scores for {graph.num_nodes} nodes.")
+    wrong = int(np.count_nonzero(~np.isfinite(score)))
+    if wrong:
+        raise ValueError(f"{wrong} of {len(score)} scores are not finite.")
+    assert graph.labels is not None
+    found = evaluate(graph.labels, score)
+    assert found is not None
+    values = asdict(found)
+    record: Record = {metric: values[metric] for metric in METRICS}
+    constant = np.ptp(score) == 0 or np.ptp(graph.neighbours.degrees) == 0
+    size = 0.0 if constant else float(spearmanr(score, graph.neighbours.degrees).statistic)
+    return record | {"size_correlation": size}
+
+
+def _sentence(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500]
+
+
+def peak_memory() -> float:
+    """The largest memory this process had, in MB."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def not_run(task: Task, records: Iterable[Record]) -> list[Record]:
+    """Records of a trial that is skipped because an earlier one hit a limit."""
+    first = next(iter(records))
+    reason = f"not run: trial {first['trial']} hit the limit ({first['reason']})"
+    return task.records(first["status"], reason)

@@ -1,0 +1,254 @@
+"""The detectors of PyGOD 1.1 and scikit-learn, unchanged, with the settings BOND gave them.
+
+Liu et al., "BOND: Benchmarking unsupervised outlier node detection on static attributed graphs",
+2022, whose grid the newer detectors, which it did not have, share. A detector that crashes or
+returns nonsense does so here as well; `Rival.defect` says what is known.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.rivals.full_batch import full_batch, replaced
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+Scores = NDArray[np.float64]
+Chosen = Mapping[str, Any]
+Score = Callable[[AttributedGraph, Chosen, int, int], Scores]
+WEIGHT_DECAY = 0.01
+_TRAINED = ("lr", "hidden_size", "dropout")
+_WEIGHED = (*_TRAINED, "alpha")
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A detector of a library.
+
+    Attributes:
+        title: its name in the paper's tables.
+        family: "attributes", "structure", "networks", or "newer" than BOND.
+        score: (network, chosen hyperparameters, epochs, seed) to the scores, (N,).
+        shared: which of lr, alpha, hidden_size and dropout it takes.
+        own: hyperparameters that only it has, with their options.
+        needs: the module that must be installed.
+        defect: what is wrong with the library's version, if anything is known.
+    """
+
+    title: str
+    family: str
+    score: Score
+    shared: tuple[str, ...] = ()
+    own: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    needs: str = ""
+    defect: str = ""
+
+
+def standardised(graph: AttributedGraph) -> AttributedGraph:
+    """The same network, every feature with zero mean and unit standard deviation."""
+    return FeatureScaling.fit(graph.features).apply(graph)
+
+
+def _lof(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    from sklearn.neighbors import LocalOutlierFactor
+
+    # PyOD's LOF, which BOND used, is this one.
+    with warnings.catch_warnings(action="ignore"):
+        found = LocalOutlierFactor(n_neighbors=20).fit(graph.features)
+    return np.asarray(-found.negative_outlier_factor_, dtype=np.float64)
+
+
+def _isolation_forest(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    from sklearn.ensemble import IsolationForest
+
+    forest = IsolationForest(random_state=seed).fit(graph.features)
+    return np.asarray(-forest.score_samples(graph.features), dtype=np.float64)
+
+
+def _mlpae(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    with warnings.catch_warnings(action="ignore"):
+        from torch_geometric.nn import MLP
+
+    return _fit("GAE", graph, seed, backbone=MLP, num_neigh=0, **_network(chosen, epochs))
+
+
+def _guide(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    settings = _network(chosen, epochs)
+    settings["hid_a"] = settings.pop("hid_dim")
+    settings |= {"hid_s": chosen["hid_s"], "alpha": chosen["alpha"]}
+    # GUIDE keeps its motif counts on disk under a name made of the network's size only, and would
+    # take those of another network that has as many nodes and edges.
+    with tempfile.TemporaryDirectory() as nowhere:
+        return _fit("GUIDE", graph, seed, cache_dir=nowhere, **settings)
+
+
+def _gadnr(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    with warnings.catch_warnings(action="ignore"):
+        from torch_geometric.nn import GCN
+
+        model = import_module("pygod.nn.gadnr")
+
+    def gcn(tot_nodes: int, **arguments: Any) -> Any:
+        # Its model hands on an argument that GCN does not take (PyGOD issue 111).
+        return GCN(**arguments)
+
+    # Its model starts four processes, gives them nothing to do and never ends them.
+    no_processes = SimpleNamespace(Pool=lambda workers: None)
+    with replaced(model, "mp", no_processes):
+        return _fit("GADNR", graph, seed, backbone=gcn, **_shallow(chosen, epochs))
+
+
+def _one(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    settings = _training(chosen, epochs)
+    size = chosen["hidden_size"]
+    return _fit("ONE", graph, seed, hid_a=size, hid_s=size, **settings)
+
+
+def _detector(name: str, settings: Callable[[Chosen, int], dict[str, Any]]) -> Score:
+    """How PyGOD's detector `name` scores when `settings(chosen, epochs)` are given to it."""
+
+    def score(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+        return _fit(name, graph, seed, **settings(chosen, epochs))
+
+    return score
+
+
+def _fit(name: str, graph: AttributedGraph, seed: int, **settings: Any) -> Scores:
+    """The scores of PyGOD's detector `name`, (N,): those of its last epoch, as BOND took them."""
+    # The warnings are about options that a detector ignores and calls that are deprecated.
+    with warnings.catch_warnings(action="ignore"), _seeded(seed), full_batch():
+        detector = getattr(import_module("pygod.detector"), name)(**settings)
+        detector.fit(_as_data(graph))
+    return np.asarray(detector.decision_score_, dtype=np.float64)
+
+
+def _as_chosen(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    # Radar, ANOMALOUS and SCAN: BOND left everything else, epochs included, as PyGOD has it.
+    return dict(chosen)
+
+
+def _training(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    return {"lr": chosen["lr"], "weight_decay": WEIGHT_DECAY, "epoch": epochs}
+
+
+def _shallow(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    # GAD-NR and DMGD: their dropout never acts, between the layers of networks with one layer.
+    return _training(chosen, epochs) | {"hid_dim": chosen["hidden_size"]}
+
+
+def _network(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    return _shallow(chosen, epochs) | {"dropout": chosen["dropout"]}
+
+
+# BOND's alpha weighs the error of the features, and 1 - alpha that of the structure. PyGOD 1.1
+# calls the same number `weight`, keeps `alpha` for GUIDE, and lets AnomalyDAE's `alpha` weigh the
+# structure.
+
+
+def _weighed(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    return _network(chosen, epochs) | {"weight": chosen["alpha"]}
+
+
+def _gaan(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    return _weighed(chosen, epochs) | {"noise_dim": chosen["noise_dim"]}
+
+
+def _anomalydae(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    return _network(chosen, epochs) | {
+        "emb_dim": chosen["hidden_size"],
+        "alpha": 1 - chosen["alpha"],
+        "theta": chosen["theta"],
+        "eta": chosen["eta"],
+    }
+
+
+def _as_data(graph: AttributedGraph) -> Data:
+    """The network as PyG's `Data`: `x` (N, F), `edge_index` (2, E), nothing about outliers.
+
+    E counts both directions of an undirected edge. Arrays are copied: detectors write to them.
+    """
+    import torch
+    from torch_geometric.data import Data
+
+    sources = np.repeat(np.arange(graph.num_nodes), graph.adjacency.degrees)
+    edges = np.stack([sources, graph.adjacency.indices])
+    return Data(torch.tensor(graph.features), torch.tensor(edges, dtype=torch.int64))
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """The three global generators that PyGOD draws from start at `seed`, and are put back after."""
+    import torch
+
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(before[0])
+            np.random.set_state(before[1])  # noqa: NPY002
+
+
+RIVALS: dict[str, Rival] = {
+    "lof": Rival("LOF", "attributes", _lof),
+    "if": Rival("IF", "attributes", _isolation_forest),
+    "mlpae": Rival("MLPAE", "attributes", _mlpae, _TRAINED, needs="pygod"),
+    "scan": Rival(
+        "SCAN",
+        "structure",
+        _detector("SCAN", _as_chosen),
+        own={"eps": (0.3, 0.5, 0.8), "mu": (2, 5, 10)},
+        needs="pygod",
+    ),
+    "radar": Rival("Radar", "structure", _detector("Radar", _as_chosen), ("lr",), needs="pygod"),
+    "anomalous": Rival(
+        "ANOMALOUS", "structure", _detector("ANOMALOUS", _as_chosen), ("lr",), needs="pygod"
+    ),
+    "gcnae": Rival("GCNAE", "networks", _detector("GAE", _network), _TRAINED, needs="pygod"),
+    "dominant": Rival(
+        "DOMINANT", "networks", _detector("DOMINANT", _weighed), _WEIGHED, needs="pygod"
+    ),
+    "done": Rival("DONE", "networks", _detector("DONE", _network), _TRAINED, needs="pygod"),
+    "adone": Rival("AdONE", "networks", _detector("AdONE", _network), _TRAINED, needs="pygod"),
+    "anomalydae": Rival(
+        "AnomalyDAE",
+        "networks",
+        _detector("AnomalyDAE", _anomalydae),
+        _WEIGHED,
+        own={"theta": (10.0, 40.0, 90.0), "eta": (3.0, 5.0, 8.0)},
+        needs="pygod",
+    ),
+    "gaan": Rival(
+        "GAAN",
+        "networks",
+        _detector("GAAN", _gaan),
+        _WEIGHED,
+        own={"noise_dim": (8, 16, 32)},
+        needs="pygod",
+    ),
+    "guide": Rival("GUIDE", "networks", _guide, _WEIGHED, own={"hid_s": (4, 5, 6)}, needs="pygod"),
+    "conad": Rival("CONAD", "networks", _detector("CONAD", _weighed), _WEIGHED, needs="pygod"),
+    "ocgnn": Rival("OCGNN", "newer", _detector("OCGNN", _network), _TRAINED, needs="pygod"),
+    "cola": Rival("CoLA", "newer", _detector("CoLA", _network), _TRAINED, needs="pygod"),
+    "gadnr": Rival("GAD-NR", "newer", _gadnr, ("lr", "hidden_size"), needs="pygod"),
+    "dmgd": Rival(
+        "DMGD", "newer", _detector("DMGD", _shallow), ("lr", "hidden_size"), needs="pygod"
+    ),
+    "one": Rival("ONE", "newer", _one, ("lr", "hidden_size"), needs="pygod"),
+}

@@ -1,0 +1,92 @@
+"""Jobs and rows, and that no method sees a label."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from egoscore import generate_network
+from egoscore.benchmark.methods import OURS, choose_rows, job_of, jobs, rows
+from egoscore.benchmark.protocol import Draw
+from egoscore.benchmark.trial import blind
+from egoscore.device import one_thread
+from egoscore.errors import ParameterError
+
+RIVALS = {
+    *("lof", "if", "mlpae", "scan", "radar", "anomalous", "gcnae", "dominant", "done", "adone"),
+    *("anomalydae", "gaan", "guide", "conad"),
+}
+
+
+class Short(Draw):
+    """A trial that trains for two epochs."""
+
+    epochs = 2
+
+
+def test_all_that_the_paper_compares_is_there():
+    assert RIVALS | {*OURS, "oddball", "amen", "default", "random", "degree", "-degree"} <= set(
+        rows()
+    )
+    assert {f"{name}-standardised" for name in RIVALS} <= set(rows())
+    assert {"rec@s4", "energy@reverse+langevin", "rec-untrained"} <= set(rows())
+
+
+def test_names_groups_and_all():
+    trivial = [name for name, row in rows().items() if row.family == "trivial"]
+    assert choose_rows([]) == tuple(trivial)
+    assert set(choose_rows(["lof", "paper"])) == {*trivial, "lof", *OURS}
+    assert choose_rows(["all"]) == tuple(rows())
+    assert "rec@s4" in choose_rows(["solvers"])
+    with pytest.raises(ParameterError, match="lofe"):
+        choose_rows(["lofe"])
+
+
+def test_a_row_belongs_to_one_job():
+    assert set(job_of()) == set(rows())
+    assert sum(len(job.rows) for job in jobs().values()) == len(rows())
+
+
+def test_one_model_serves_four_rows_and_every_solver():
+    graph = generate_network(40, 80, 3, seed=1)
+    wanted = frozenset({*OURS, "rec@s4", "energy@dpm"})
+    with one_thread():
+        found = jobs()["gdss"].run(graph, Short("builtin", "gdss", 0), wanted)
+    assert found.keys() == wanted
+    assert all(score.shape == (40,) and np.isfinite(score).all() for score in found.values())
+    assert len({tuple(score) for score in found.values()}) == len(wanted)
+
+
+def test_untrained_rows_are_those_of_a_model_that_was_not_trained():
+    graph = generate_network(30, 60, 3, seed=1)
+    with one_thread():
+        found = jobs()["untrained"].run(
+            graph, Draw("builtin", "untrained", 0), frozenset({"rec-untrained"})
+        )
+    assert found.keys() == {"rec-untrained"}
+
+
+@pytest.mark.parametrize("job", ["trivial", "gdss", "untrained", "default", "oddball", "amen"])
+def test_permuting_the_labels_changes_no_score_of_ours(job, monkeypatch):
+    from egoscore import settings
+
+    quick = replace(settings.PRESETS["paper"], epochs=2, steps=4, hidden_size=4)
+    monkeypatch.setitem(settings.PRESETS, "default", quick)
+    graph = generate_network(60, 120, 3, seed=2)
+    shuffled = replace(graph, labels=np.random.default_rng(0).permutation(graph.labels))
+    assert not np.array_equal(graph.labels, shuffled.labels)
+    wanted = frozenset(row for row in jobs()[job].rows if "@" not in row)
+    with one_thread():
+        # the networks themselves, labels and all: nothing may look at them
+        first, second = (
+            jobs()[job].run(given, Short("builtin", job, 0), wanted) for given in (graph, shuffled)
+        )
+    assert all(np.array_equal(first[row], second[row]) for row in wanted)
+
+
+def test_a_blind_network_tells_nothing_of_its_outliers():
+    graph = generate_network(60, 120, 3, seed=2)
+    seen = blind(graph)
+    assert seen.labels is None
+    assert not seen.node_info
+    assert seen.fingerprint() == graph.fingerprint()
