@@ -60,6 +60,11 @@ def detect(
         _option("'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4' or 'dpm'.", SCORE),
     ] = None,
     steps: Annotated[int | None, _option("Solver steps.", SCORE)] = None,
+    model: Annotated[str | None, _option("'gdss', 'gdss-graff' or 'congress'.", MODEL)] = None,
+    positions: Annotated[
+        str | None,
+        _option("What networks know of a place: 'none', 'laplacian' or 'random_walk'.", MODEL),
+    ] = None,
     num_hops: Annotated[int | None, _option("Reach of an ego-graph.", MODEL)] = None,
     max_nodes: Annotated[int | None, _option("Largest ego-graph.", MODEL)] = None,
     sde: Annotated[str | None, _option("'vp', 've' or 'subvp'.", MODEL)] = None,

@@ -45,6 +45,10 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         alpha: weight of the features against the structure in "rec", in [0, 1].
         weighting: weight of a noise level: "sqrt_snr", "snr" or "none".
         num_levels, num_samples: noise levels, and noisings per level (the paper's K and S).
+        model: "gdss", the paper's two networks; "gdss-graff", the same with GRAFF convolutions;
+            "congress", one graph transformer for both.
+        positions: what the networks are told of a node's place in the whole network: "none",
+            "laplacian" (eigenvectors) or "random_walk" (chances of return).
         num_hops, max_nodes: reach and largest size of an ego-graph (the paper's k and M);
             without max_nodes min(50, the 95% quantile of the sizes).
         sde: "vp", "ve" or "subvp".
@@ -79,6 +83,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         weighting: str | None = None,
         num_levels: int | None = None,
         num_samples: int | None = None,
+        model: str | None = None,
+        positions: str | None = None,
         num_hops: int | None = None,
         max_nodes: int | None = None,
         sde: str | None = None,
@@ -103,6 +109,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.weighting = weighting
         self.num_levels = num_levels
         self.num_samples = num_samples
+        self.model = model
+        self.positions = positions
         self.num_hops = num_hops
         self.max_nodes = max_nodes
         self.sde = sde

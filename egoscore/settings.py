@@ -11,6 +11,8 @@ import numpy as np
 
 from egoscore.diffuse import SDES
 from egoscore.errors import ParameterError
+from egoscore.graph.positions import POSITIONS
+from egoscore.learn import MODELS
 from egoscore.reverse import SOLVERS
 from egoscore.score import DISSIMILARITIES, WEIGHTINGS
 
@@ -29,6 +31,8 @@ class Settings:
     weighting: str = "sqrt_snr"
     num_levels: int = 4
     num_samples: int = 3
+    model: str = "gdss"
+    positions: str = "none"
     num_hops: int = 1
     max_nodes: int | None = None
     sde: str = "vp"
@@ -77,6 +81,8 @@ RULES: dict[str, Rule] = {
     "weighting": _one_of(*WEIGHTINGS),
     "num_levels": _whole(1, 999),
     "num_samples": _whole(1, 999),
+    "model": _one_of(*MODELS),
+    "positions": _one_of("none", *POSITIONS),
     "num_hops": _whole(1, 99),
     "max_nodes": _optional(_whole(1, 2**15)),
     "sde": _one_of(*SDES),

@@ -159,6 +159,7 @@ class TestDetect:
         given = {
             **{"preset": "paper", "seed": 4, "contamination": 0.2, "dissimilarity": "energy"},
             **{"alpha": 0.25, "weighting": "snr", "num_levels": 5, "num_samples": 2},
+            **{"model": "congress", "positions": "laplacian"},
             **{"num_hops": 2, "max_nodes": 9, "sde": "ve", "solver": "s4", "steps": 11},
             **{"hidden_size": 12, "epochs": 6, "lr": 0.5, "weight_decay": 0.25},
             **{"batch_size": 77, "use_ema": True, "gpu": -1, "num_workers": 3},

@@ -24,12 +24,14 @@ class EgoBatch:
         x: (B, N, F) features; adj: (B, N, N) adjacency, zero diagonal; both zero where padded.
         mask: (B, N) 1 for a real node, 0 for padding; carried along, never inferred from edges.
         node: (B,) the centre's number in the network; the centre is always row 0.
+        positions: (B, N, P) what is known of the nodes and stays clean; P is 0 without.
     """
 
     x: Tensor
     adj: Tensor
     mask: Tensor
     node: NDArray[np.int64]
+    positions: Tensor
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -102,13 +104,19 @@ class EgoGraphs:
         """The ego-graphs around `centres` (B,) as one batch."""
         members, adj = self.members(centres)
         real = members >= 0
-        x = self.graph.features[members]
-        x[~real] = 0.0
-        mask = torch.from_numpy(real.astype(np.float32))
-        on = self.device
-        return EgoBatch(
-            torch.from_numpy(x).to(on), torch.from_numpy(adj).to(on), mask.to(on), centres
-        )
+        x = self._of_members(self.graph.features, members)
+        mask = torch.from_numpy(real.astype(np.float32)).to(self.device)
+        known = self.graph.positions
+        positions = mask.new_empty(*members.shape, 0)
+        if known is not None:
+            positions = self._of_members(known, members)
+        return EgoBatch(x, torch.from_numpy(adj).to(self.device), mask, centres, positions)
+
+    def _of_members(self, values: NDArray[np.float32], members: NDArray[np.int32]) -> Tensor:
+        """Rows of `values` (N, C) for the members (B, n), zero where padded."""
+        found = values[members]
+        found[members < 0] = 0.0
+        return torch.from_numpy(found).to(self.device)
 
     def chunks(
         self, centres: NDArray[np.int64], capacity: int, fill: int = 0

@@ -9,9 +9,9 @@ import torch
 
 from egoscore.diffuse import SDES
 from egoscore.ego import EgoGraphs
-from egoscore.engine.model import FittedModel
+from egoscore.engine.model import FittedModel, make_networks, with_positions
 from egoscore.graph import AttributedGraph, FeatureScaling
-from egoscore.learn import ScoreModel, TrainingConfig, TrainingState, train
+from egoscore.learn import TrainingConfig, TrainingState, train
 from egoscore.settings import Settings
 
 
@@ -35,8 +35,9 @@ def fit_model(
 ) -> FittedModel:
     """Scale the features, cut the ego-graphs, train the networks."""
     scaling = FeatureScaling.fit(graph.features)
-    egos = EgoGraphs(scaling.apply(graph), settings.num_hops, settings.max_nodes, seed, device)
-    networks = ScoreModel(graph.num_features, settings.hidden_size, graph.directed, seed)
+    scaled = with_positions(scaling.apply(graph), settings, seed)
+    egos = EgoGraphs(scaled, settings.num_hops, settings.max_nodes, seed, device)
+    networks = make_networks(settings, graph.num_features, graph.directed, seed)
     state = TrainingState(networks.to(device), settings.lr, settings.weight_decay)
     if store is not None:
         store.resume(state)

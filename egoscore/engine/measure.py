@@ -25,7 +25,7 @@ from egoscore.engine.model import FittedModel
 from egoscore.engine.share import SharedGraph
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
-from egoscore.learn import ScoreModel
+from egoscore.learn import GenerativeModel
 from egoscore.score import ComponentTable, ReconstructionConfig, measure
 
 _SMALLEST_SHARD, _LARGEST_SHARD = 2**16, 2**22  # in entries of padded ego-graphs
@@ -46,7 +46,7 @@ class _Job:
     """What a process needs to measure any shard."""
 
     egos: EgoGraphs
-    networks: ScoreModel
+    networks: GenerativeModel
     model: FittedModel
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from egoscore.diffuse import SDES, Sde
 from egoscore.ego import EgoGraphs
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph, FeatureScaling
-from egoscore.learn import ScoreModel
+from egoscore.graph.positions import NUM_POSITIONS, POSITIONS
+from egoscore.learn import MODELS, GenerativeModel
 from egoscore.learn.state import named_under
 from egoscore.settings import Settings
 
@@ -34,7 +35,7 @@ class FittedModel:
 
     settings: Settings
     seed: int
-    networks: ScoreModel
+    networks: GenerativeModel
     average: Mapping[str, Tensor]
     scaling: FeatureScaling
     directed: bool
@@ -46,7 +47,7 @@ class FittedModel:
         """The diffusion the networks were trained for."""
         return SDES[self.settings.sde]
 
-    def scoring_networks(self) -> ScoreModel:
+    def scoring_networks(self) -> GenerativeModel:
         """The networks to score with: as trained, or their running average."""
         if not self.settings.use_ema:
             return self.networks
@@ -59,14 +60,14 @@ class FittedModel:
         return self.cut(self.scaled(graph), device)
 
     def scaled(self, graph: AttributedGraph) -> AttributedGraph:
-        """The network with its features scaled as in training."""
+        """The network with its features scaled, and its nodes placed, as in training."""
         if graph.directed != self.directed:
             kinds = {True: "directed", False: "undirected"}
             raise InputError(
                 f"The detector was fitted on a network that is {kinds[self.directed]}, this one "
                 f"is {kinds[graph.directed]}; give both the same way."
             )
-        return self.scaling.apply(graph)
+        return with_positions(self.scaling.apply(graph), self.settings, self.seed)
 
     def cut(self, scaled: AttributedGraph, device: torch.device) -> EgoGraphs:
         """The ego-graphs of a network that is scaled already."""
@@ -101,7 +102,7 @@ class FittedModel:
     def from_tensors(cls, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> FittedModel:
         """The model that `tensors` and `metadata` describe."""
         settings = Settings(**metadata["settings"])
-        networks = ScoreModel(metadata["num_features"], settings.hidden_size, metadata["directed"])
+        networks = make_networks(settings, metadata["num_features"], metadata["directed"], 0)
         networks.load_state_dict(named_under("model.", tensors))
         mean, factor = tensors["scaling.mean"].numpy(), tensors["scaling.factor"].numpy()
         return cls(
@@ -130,8 +131,22 @@ def parse_metadata(text: Mapping[str, str] | None, where: str) -> dict[str, Any]
     return metadata
 
 
-def _empty_networks(model: FittedModel) -> ScoreModel:
-    networks = ScoreModel(
-        len(model.scaling.mean), model.settings.hidden_size, model.directed, model.seed
-    )
+def make_networks(
+    settings: Settings, num_features: int, directed: bool, seed: int
+) -> GenerativeModel:
+    """Untrained networks of the kind that the settings ask for."""
+    num_positions = 0 if settings.positions == "none" else NUM_POSITIONS
+    make = MODELS[settings.model]
+    return make(num_features, settings.hidden_size, directed, seed, num_positions)
+
+
+def with_positions(graph: AttributedGraph, settings: Settings, seed: int) -> AttributedGraph:
+    """The network with what the model is told about its nodes, if it is told anything."""
+    if settings.positions == "none":
+        return graph
+    return replace(graph, positions=POSITIONS[settings.positions](graph, seed))
+
+
+def _empty_networks(model: FittedModel) -> GenerativeModel:
+    networks = make_networks(model.settings, len(model.scaling.mean), model.directed, model.seed)
     return networks.to(next(model.networks.parameters()).device)

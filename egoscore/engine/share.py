@@ -23,6 +23,7 @@ class SharedGraph:
 
     folder: Path
     directed: bool
+    has_positions: bool
     ids: NDArray[Any] | None
 
     @classmethod
@@ -34,6 +35,8 @@ class SharedGraph:
         if graph.directed:  # else both are the same
             arrays |= {"neighbours.indptr": graph.neighbours.indptr}
             arrays |= {"neighbours.indices": graph.neighbours.indices}
+        if graph.positions is not None:
+            arrays["positions"] = graph.positions
         plain_ids = graph.ids.dtype.kind != "O"
         if plain_ids:
             arrays["ids"] = graph.ids
@@ -45,7 +48,8 @@ class SharedGraph:
                 f"Cannot write to {folder}, through which processes share the network: "
                 f"{error.strerror}; make room there, set TMPDIR, or use one worker."
             ) from error
-        return cls(folder, graph.directed, None if plain_ids else graph.ids)
+        known = graph.positions is not None
+        return cls(folder, graph.directed, known, None if plain_ids else graph.ids)
 
     def open(self) -> AttributedGraph:
         """The network, its arrays mapped and not copied."""
@@ -59,6 +63,7 @@ class SharedGraph:
             features=self._array("features"),
             ids=self._array("ids") if self.ids is None else self.ids,
             directed=self.directed,
+            positions=self._array("positions") if self.has_positions else None,
         )
 
     def _array(self, name: str) -> NDArray[Any]:

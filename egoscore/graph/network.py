@@ -35,6 +35,7 @@ class AttributedGraph:
         labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
+        positions: (N, P) float32, what a model is told about the nodes but does not model.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -48,6 +49,7 @@ class AttributedGraph:
     node_info: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     dropped_self_loops: int = 0
     dropped_duplicates: int = 0
+    positions: NDArray[np.float32] | None = None
 
     @property
     def num_nodes(self) -> int:

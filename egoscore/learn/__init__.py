@@ -1,11 +1,29 @@
 """Learning what ego-graphs look like.
 
-In: ego-graphs. Out: a `ScoreModel`, two networks that point from noised to likely ego-graphs.
+In: ego-graphs. Out: a `GenerativeModel`, which points from noised to likely ego-graphs.
 Not here: how a noised ego-graph is brought back, and what is made of it.
 """
 
-from egoscore.learn.model import ScoreModel
+from collections.abc import Callable
+from functools import partial
+
+from egoscore.learn.joint import JointModel
+from egoscore.learn.model import GenerativeModel, ScoreModel
 from egoscore.learn.state import TrainingState
 from egoscore.learn.train import TrainingConfig, train
 
-__all__ = ["ScoreModel", "TrainingConfig", "TrainingState", "train"]
+MODELS: dict[str, Callable[..., GenerativeModel]] = {
+    "gdss": ScoreModel,
+    "gdss-graff": partial(ScoreModel, convolution="graff"),
+    "congress": JointModel,
+}
+
+__all__ = [
+    "MODELS",
+    "GenerativeModel",
+    "JointModel",
+    "ScoreModel",
+    "TrainingConfig",
+    "TrainingState",
+    "train",
+]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from egoscore.learn.layers import GraphConvolution
+from egoscore.learn.layers import CONVOLUTIONS, Channel
 from egoscore.learn.pairs import RealPairs
 
 
@@ -19,22 +19,25 @@ class Attention(nn.Module):
     The values of the attention would only feed a next layer; there is none, so they are absent.
     """
 
-    def __init__(self, num_features: int, hidden_size: int, num_heads: int) -> None:
+    def __init__(
+        self, num_inputs: int, hidden_size: int, num_heads: int, convolution: str = "gcn"
+    ) -> None:
         super().__init__()
         self.num_heads = num_heads
-        self.query = GraphConvolution(num_features, hidden_size)
-        self.key = GraphConvolution(num_features, hidden_size)
+        layer = CONVOLUTIONS[convolution]
+        self.query = layer(num_inputs, hidden_size)
+        self.key = layer(num_inputs, hidden_size)
 
-    def forward(self, around: Tensor, pairs: RealPairs) -> Tensor:
-        """`around` (B, N, F) → (R,), the mean of both directions where they are one pair."""
-        count, size, _ = around.shape
-        weight = torch.cat([self.query.weight, self.key.weight], dim=1)
-        projected = nn.functional.linear(
-            around, weight.t(), torch.cat([self.query.bias, self.key.bias])
-        )
-        heads = projected.view(count, size, 2, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+    def forward(self, channel: Channel, pairs: RealPairs) -> Tensor:
+        """At real pairs (R,), the mean of both directions where they are one pair."""
+        heads = torch.stack([self._heads(self.query(channel)), self._heads(self.key(channel))])
         out: Tensor = _MeanTanh.apply(heads, pairs)  # type: ignore[no-untyped-call]
         return out
+
+    def _heads(self, value: Tensor) -> Tensor:
+        """(B, N, h) → (B, heads, N, h / heads)."""
+        count, size, _ = value.shape
+        return value.view(count, size, self.num_heads, -1).transpose(1, 2)
 
 
 class _MeanTanh(torch.autograd.Function):
@@ -45,7 +48,7 @@ class _MeanTanh(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, heads: Tensor, pairs: RealPairs) -> Tensor:
-        query, key = heads.contiguous()
+        query, key = heads
         _, num_heads, _, width = query.shape
         maps = query @ key.transpose(-1, -2)
         maps.mul_(1.0 / math.sqrt(num_heads * width)).tanh_()

@@ -11,7 +11,7 @@ computed. What is done here:
 - tanh(z) = 1 - 2·sigmoid(-2z) and elu(z) + 1 = exp(min(z, 0)) + max(z, 0), whose constants and
   factors are part of the weights and biases around them.
 
-Graphs of a batch must have equal sizes: there is no padding and no mask.
+Padding is not masked out: what comes back for it means nothing.
 """
 
 from __future__ import annotations
@@ -25,40 +25,38 @@ from torch.nn.functional import linear
 from egoscore.learn.attention import Attention
 from egoscore.learn.elu import elu_plus_1_
 from egoscore.learn.layers import Linear, Mlp
-from egoscore.learn.model import ScoreModel
-from egoscore.learn.networks import NUM_CHANNELS
+from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
 from egoscore.learn.pairs import PairOrder, pair_order
 
 
 class Inference:
-    """Predicts noise as `ScoreModel.predict_noise` does, on graphs of equal size."""
+    """Predicts noise as the two networks do, given adjacencies as vectors of pairs."""
 
-    def __init__(self, model: ScoreModel) -> None:
-        self.directed = model.adjacency_network.directed
+    def __init__(self, features: FeatureNetwork, adjacency: AdjacencyNetwork) -> None:
+        self.directed = adjacency.directed
         with torch.no_grad():
-            self._rearrange_features(model)
-            self._rearrange_attention(model)
-            self._rearrange_pairs(model)
+            self._rearrange_features(features)
+            self._rearrange_attention(features, adjacency)
+            self._rearrange_pairs(adjacency)
 
-    def _rearrange_features(self, model: ScoreModel) -> None:
+    def _rearrange_features(self, network: FeatureNetwork) -> None:
         """H = 1 - 2·S with S = sigmoid(-2·GCN): [X, H]·W + b = X·Wx + S·(-2·Wh) + (b + sum Wh)."""
-        network = model.feature_network
         first, second, third = _linears(network.mlp)
-        num_features = network.convolution.weight.shape[0]
-        on_x, on_hidden = first.weight[:, :num_features], first.weight[:, num_features:]
+        num_inputs = network.convolution.weight.shape[0]
+        on_x, on_hidden = first.weight[:, :num_inputs], first.weight[:, num_inputs:]
         self._x_weight = on_x.contiguous()
         self._hidden_weight = -2.0 * on_hidden
         self._first_bias = first.bias + on_hidden.sum(dim=1)
         self._second = second.weight.detach(), _bias_after_elu(second)
         self._third = third.weight.t().contiguous(), _bias_after_elu(third)
 
-    def _rearrange_attention(self, model: ScoreModel) -> None:
+    def _rearrange_attention(self, features: FeatureNetwork, adjacency: AdjacencyNetwork) -> None:
         """Queries and keys of a channel side by side; the first channel brings the GCN along."""
-        attention = [a for a in model.adjacency_network.attention if isinstance(a, Attention)]
+        attention = [a for a in adjacency.attention if isinstance(a, Attention)]
         self._num_heads = attention[0].num_heads
         self._hidden_size = attention[0].query.bias.shape[0]
         scale = -2.0 / math.sqrt(self._hidden_size)
-        convolution = model.feature_network.convolution
+        convolution = features.convolution
         self._projections: list[tuple[Tensor, Tensor]] = []
         for channel, layer in enumerate(attention):
             weights = [layer.query.weight * scale, layer.key.weight]
@@ -68,9 +66,8 @@ class Inference:
                 biases.append(-2.0 * convolution.bias)
             self._projections.append((torch.cat(weights, dim=1).t(), torch.cat(biases)))
 
-    def _rearrange_pairs(self, model: ScoreModel) -> None:
+    def _rearrange_pairs(self, network: AdjacencyNetwork) -> None:
         """A map is 1 - 2·(mean over heads and directions of sigmoids); symmetrising adds equals."""
-        network = model.adjacency_network
         mix, mixed = _linears(network.mix)
         first, second, third = _linears(network.final)
         directions = 1 if self.directed else 2
@@ -85,19 +82,23 @@ class Inference:
         self._pair_second = second.weight.detach(), _bias_after_elu(second)
         self._pair_third = third.weight.detach(), _bias_after_elu(third)
 
-    def predict_noise(self, x: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_noise(
+        self, x: Tensor, pairs: Tensor, mask: Tensor, t: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """The noise in x (B, n, F) and in pairs (B, P)."""
         count, size, num_features = x.shape
         order = pair_order(size, self.directed, x.device)
         adj = order.unpack(pairs)
         squared = torch.bmm(adj, adj)
-        around = self._propagate(adj, squared, x)  # (channels, B·n, F)
+        known = torch.cat([x, positions], dim=-1) if positions.shape[-1] else x  # (B, n, C)
+        around = self._propagate(adj, squared, known)  # (channels, B·n, C)
         first, second = (
             linear(side, *projection)
             for side, projection in zip(around, self._projections, strict=True)
         )
         activation = torch.sigmoid(first[:, 2 * self._hidden_size :])
-        noise_x = self._features(x.reshape(-1, num_features), activation).view_as(x)
+        rows = known.reshape(count * size, -1)
+        noise_x = self._features(rows, activation).view(count, size, num_features)
         inputs = x.new_empty(2 * NUM_CHANNELS, count, pairs.shape[-1])
         self._attend(first, count, size, order, inputs[0])
         self._attend(second, count, size, order, inputs[1])
@@ -106,17 +107,17 @@ class Inference:
         return noise_x, self._mix(inputs.view(2 * NUM_CHANNELS, -1)).view_as(pairs)
 
     def _propagate(self, adj: Tensor, squared: Tensor, x: Tensor) -> list[Tensor]:
-        """P·X for both channels, each (B·n, F)."""
-        count, size, num_features = x.shape
+        """P·X for both channels, each (B·n, C)."""
+        count, size, width = x.shape
         both = torch.stack([adj, squared], dim=1)  # (B, 2, n, n)
         both.diagonal(dim1=-2, dim2=-1).fill_(1.0)
         scale = both.sum(dim=-1).clamp_(min=1.0).rsqrt_()
         both.mul_(scale.unsqueeze(-1)).mul_(scale.unsqueeze(-2))
         spread = torch.bmm(both.view(count, -1, size), x).view(count, 2, -1)
-        return [spread[:, channel].reshape(-1, num_features) for channel in range(NUM_CHANNELS)]
+        return [spread[:, channel].reshape(-1, width) for channel in range(NUM_CHANNELS)]
 
     def _features(self, x: Tensor, activation: Tensor) -> Tensor:
-        """The feature MLP on rows (B·n, F) and (B·n, h)."""
+        """The feature MLP on rows (B·n, C) and (B·n, h)."""
         hidden = (self._x_weight @ x.t()).addmm_(self._hidden_weight, activation.t())
         hidden = elu_plus_1_(hidden, self._first_bias)
         weight, bias = self._second

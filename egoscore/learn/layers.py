@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -25,16 +26,25 @@ def propagation(adj: Tensor) -> Tensor:
     return scale.unsqueeze(-1) * looped * scale.unsqueeze(-2)
 
 
-def around(x: Tensor, adj: Tensor) -> Tensor:
-    """P·X: what a node sees around it, for x (B, N, F) and adj (B, N, N)."""
-    return propagation(adj) @ x
+@dataclass(frozen=True)
+class Channel:
+    """One way to look at a batch: values x (B, N, C) of the nodes, and P (B, N, N), which spreads
+    them. P·X, what a node sees around it, has no weights in it: layers share it.
+    """
+
+    x: Tensor
+    spread: Tensor
+    around: Tensor
+
+    @classmethod
+    def of(cls, x: Tensor, adj: Tensor) -> Channel:
+        """The channel of an adjacency (B, N, N)."""
+        spread = propagation(adj)
+        return cls(x, spread, spread @ x)
 
 
 class GraphConvolution(nn.Module):
-    """A GCN layer, P·X·W + b, given `around` = P·X, (B, N, in) → (B, N, out).
-
-    Several layers share P·X, which has no weights in it and thus no gradient to follow.
-    """
+    """A GCN layer, P·X·W + b: (B, N, in) → (B, N, out)."""
 
     def __init__(self, num_inputs: int, num_outputs: int) -> None:
         super().__init__()
@@ -46,8 +56,46 @@ class GraphConvolution(nn.Module):
         draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
         nn.init.zeros_(self.bias)
 
-    def forward(self, around: Tensor) -> Tensor:
-        return nn.functional.linear(around, self.weight.t(), self.bias)
+    def forward(self, channel: Channel) -> Tensor:
+        return nn.functional.linear(channel.around, self.weight.t(), self.bias)
+
+
+class GradientFlowConvolution(nn.Module):
+    """GRAFF: H ← H + (P·H·W - H·Ω)/2 twice, from H = X·E + b; W symmetric, Ω diagonal.
+
+    Di Giovanni et al., "Understanding convolution on graphs via energies", 2023: the layers
+    follow the gradient of an energy; negative eigenvalues of W sharpen, positive ones smooth.
+    """
+
+    num_steps = 2
+
+    def __init__(self, num_inputs: int, num_outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(num_inputs, num_outputs))
+        self.bias = nn.Parameter(torch.empty(num_outputs))
+        self.mixing = nn.Parameter(torch.empty(num_outputs, num_outputs))
+        self.damping = nn.Parameter(torch.empty(num_outputs))
+
+    def initialise(self, draw: Callable[[Tensor, float], None]) -> None:
+        """Glorot's uniform weights, zero bias, no damping at first."""
+        draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
+        draw(self.mixing, math.sqrt(6.0 / sum(self.mixing.shape)))
+        nn.init.zeros_(self.bias)
+        nn.init.zeros_(self.damping)
+
+    def forward(self, channel: Channel) -> Tensor:
+        symmetric = (self.mixing + self.mixing.t()) / 2.0
+        value = nn.functional.linear(channel.x, self.weight.t(), self.bias)
+        for _ in range(self.num_steps):
+            flow = channel.spread @ (value @ symmetric) - value * self.damping
+            value = value + flow / self.num_steps
+        return value
+
+
+CONVOLUTIONS: dict[str, type[GraphConvolution] | type[GradientFlowConvolution]] = {
+    "gcn": GraphConvolution,
+    "graff": GradientFlowConvolution,
+}
 
 
 class Linear(nn.Module):

@@ -7,11 +7,11 @@ from torch import Tensor
 from egoscore.diffuse import EgoNoise, Sde, perturb
 from egoscore.ego import EgoBatch
 from egoscore.keyed import Purpose
-from egoscore.learn.model import ScoreModel
+from egoscore.learn.model import GenerativeModel
 
 
 def denoising_losses(
-    model: ScoreModel, batch: EgoBatch, noise: EgoNoise, epoch: int, t: Tensor, sde: Sde
+    model: GenerativeModel, batch: EgoBatch, noise: EgoNoise, epoch: int, t: Tensor, sde: Sde
 ) -> tuple[Tensor, Tensor]:
     """Losses of every ego-graph for features and adjacency, shape (B,) each.
 
@@ -22,7 +22,7 @@ def denoising_losses(
     noise_adj = noise.adjacency(Purpose.TRAIN_ADJACENCY, epoch, width)
     x = perturb(batch.x, noise_x, sde, t)
     adj = perturb(batch.adj, noise_adj, sde, t)
-    predicted_x, predicted_adj = model.predict_noise(x, adj, batch.mask)
+    predicted_x, predicted_adj = model.predict_noise(x, adj, batch.mask, t, batch.positions)
     loss_x = 0.5 * (noise_x - predicted_x).square().sum(dim=(1, 2))
     loss_adj = 0.5 * (noise_adj - predicted_adj).square().sum(dim=(1, 2))
     return loss_x, loss_adj

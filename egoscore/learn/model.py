@@ -1,6 +1,9 @@
-"""The generative model: both score networks, made from a seed."""
+"""What every generative model of ego-graphs offers, and GDSS."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -8,22 +11,52 @@ from torch import Tensor, nn
 
 from egoscore.diffuse.sde import Sde, per_graph
 from egoscore.keyed import Purpose, uniforms
-from egoscore.learn.layers import GraphConvolution, Linear, around
+from egoscore.learn.inference import Inference
+from egoscore.learn.layers import Channel, GradientFlowConvolution, GraphConvolution, Linear
 from egoscore.learn.networks import AdjacencyNetwork, FeatureNetwork
+from egoscore.learn.pairs import pair_order
 
 
-class ScoreModel(nn.Module):
-    """GDSS: one network for the features, one for the adjacency, both seeing both."""
+class Predictor(Protocol):
+    """Predicts noise for scoring, where an adjacency is the vector of its pairs."""
 
-    def __init__(
-        self, num_features: int, hidden_size: int, directed: bool = False, seed: int = 0
-    ) -> None:
-        super().__init__()
-        self.feature_network = FeatureNetwork(num_features, hidden_size)
-        self.adjacency_network = AdjacencyNetwork(num_features, hidden_size, directed)
-        self._initialise(seed)
+    def predict_noise(
+        self, x: Tensor, pairs: Tensor, mask: Tensor, t: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The noise in x (B, n, F) and in pairs (B, P); what it says of padding is ignored."""
 
-    def _initialise(self, seed: int) -> None:
+
+class GenerativeModel(nn.Module, ABC):
+    """Knows what ego-graphs look like: tells the noise in one from the ego-graph."""
+
+    directed: bool
+
+    @abstractmethod
+    def parts(self) -> tuple[nn.Module, ...]:
+        """Networks that share no weights: each has an optimiser of its own."""
+
+    @abstractmethod
+    def predict_noise(
+        self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The noise in x (B, N, F) and in adj (B, N, N) at times t (B,), zero where padded.
+
+        `positions` (B, N, P) is known of the nodes and has no noise in it.
+        """
+
+    def predictor(self) -> Predictor:
+        """The same for scoring, as it is fast."""
+        return _Unpacking(self)
+
+    def gradients(
+        self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor, sde: Sde
+    ) -> tuple[Tensor, Tensor]:
+        """The gradients of log p at time t (B,), with respect to x and to adj."""
+        noise_x, noise_adj = self.predict_noise(x, adj, mask, t, positions)
+        scale = per_graph(-1.0 / sde.std(t), x)
+        return noise_x * scale, noise_adj * scale
+
+    def initialise(self, seed: int) -> None:
         """Weights from keyed random numbers: torch's global generator is never touched."""
         used = 0
 
@@ -37,19 +70,61 @@ class ScoreModel(nn.Module):
                 parameter.copy_(values.view(parameter.shape))
 
         for module in self.modules():
-            if isinstance(module, GraphConvolution | Linear):
+            if isinstance(module, GraphConvolution | GradientFlowConvolution | Linear):
                 module.initialise(draw)
 
-    def predict_noise(self, x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The noise in x (B, N, F) and in adj (B, N, N)."""
-        channels = [adj, adj @ adj]
-        near = [around(x, channel) for channel in channels]
-        return self.feature_network(x, near[0], mask), self.adjacency_network(channels, near, mask)
 
-    def gradients(
-        self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, sde: Sde
+class _Unpacking:
+    """A model's own networks on vectors of pairs."""
+
+    def __init__(self, model: GenerativeModel) -> None:
+        self._model = model
+
+    def predict_noise(
+        self, x: Tensor, pairs: Tensor, mask: Tensor, t: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The gradients of log p at time t (B,), with respect to x and to adj."""
-        noise_x, noise_adj = self.predict_noise(x, adj, mask)
-        scale = per_graph(-1.0 / sde.std(t), x)
-        return noise_x * scale, noise_adj * scale
+        order = pair_order(x.shape[1], self._model.directed, x.device)
+        adj = order.unpack(pairs)
+        noise_x, noise_adj = self._model.predict_noise(x, adj, mask, t, positions)
+        return noise_x, order.pack(noise_adj)
+
+
+class ScoreModel(GenerativeModel):
+    """GDSS: one network for the features, one for the adjacency, both seeing both.
+
+    Neither is told the time. `convolution` is one of `CONVOLUTIONS`.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        hidden_size: int,
+        directed: bool = False,
+        seed: int = 0,
+        num_positions: int = 0,
+        convolution: str = "gcn",
+    ) -> None:
+        super().__init__()
+        self.directed = directed
+        self._is_plain = convolution == "gcn"
+        inputs = num_features + num_positions
+        self.feature_network = FeatureNetwork(inputs, num_features, hidden_size, convolution)
+        self.adjacency_network = AdjacencyNetwork(inputs, hidden_size, directed, convolution)
+        self.initialise(seed)
+
+    def parts(self) -> tuple[nn.Module, ...]:
+        return self.feature_network, self.adjacency_network
+
+    def predict_noise(
+        self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        known = torch.cat([x, positions], dim=-1) if positions.shape[-1] else x
+        matrices = [adj, adj @ adj]
+        channels = [Channel.of(known, matrix) for matrix in matrices]
+        noise_x = self.feature_network(channels[0], mask)
+        return noise_x, self.adjacency_network(matrices, channels, mask)
+
+    def predictor(self) -> Predictor:
+        if not self._is_plain:
+            return super().predictor()
+        return Inference(self.feature_network, self.adjacency_network)

@@ -8,16 +8,15 @@ import torch
 from torch import Tensor
 
 from egoscore.learn.adam import Adam
-from egoscore.learn.model import ScoreModel
+from egoscore.learn.model import GenerativeModel
 
 
 class TrainingState:
-    """Networks, their running averages, two independent optimisers, and how far they are."""
+    """Networks, their running averages, independent optimisers, and how far they are."""
 
-    def __init__(self, model: ScoreModel, lr: float, weight_decay: float) -> None:
+    def __init__(self, model: GenerativeModel, lr: float, weight_decay: float) -> None:
         self.model = model
-        networks = model.feature_network, model.adjacency_network
-        self.optimisers = [Adam(network.parameters(), lr, weight_decay) for network in networks]
+        self.optimisers = [Adam(part.parameters(), lr, weight_decay) for part in model.parts()]
         self._averages = [optimiser.value.clone() for optimiser in self.optimisers]
         self.epoch = 0
         self.num_updates = 0

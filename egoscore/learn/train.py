@@ -59,7 +59,7 @@ def train(
             losses = _accumulate_gradients(state, egos, centres, sde, seed)
             _require_sane(losses, limits, state.epoch, config)
             norms = [optimiser.clip(config.clip_norm) for optimiser in state.optimisers]
-            _require_sane(norms, (math.inf, math.inf), state.epoch, config)
+            _require_sane(norms, [math.inf] * len(norms), state.epoch, config)
             state.step(config.ema_decay)
             epoch_losses += np.array(losses) * (len(centres) / len(egos))
         state.history.append((float(epoch_losses[0]), float(epoch_losses[1])))
@@ -113,9 +113,10 @@ def _loss_limits(egos: EgoGraphs) -> tuple[float, float]:
 
 
 def _require_sane(
-    values: Sequence[float], limits: tuple[float, float], epoch: int, config: TrainingConfig
+    values: Sequence[float], limits: Sequence[float], epoch: int, config: TrainingConfig
 ) -> None:
-    for part, value, limit in zip(("features", "adjacency"), values, limits, strict=True):
+    parts = ("features", "adjacency") if len(values) == 2 else ("network",)
+    for part, value, limit in zip(parts, values, limits, strict=True):
         if not math.isfinite(value) or value > limit:
             raise TrainingError(
                 f"Training diverged in epoch {epoch + 1}: the loss of the {part} ran away (found "

@@ -13,7 +13,7 @@ from egoscore.compare import binarise, feature_error, normalised_energy, structu
 from egoscore.diffuse import Sde
 from egoscore.ego import EgoBatch, EgoGraphs, padded_entries
 from egoscore.errors import TrainingError
-from egoscore.learn import ScoreModel
+from egoscore.learn import GenerativeModel
 from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
@@ -23,7 +23,7 @@ _FILL = 16_384  # below this a batch costs more in overhead than padding to it d
 
 def measure(
     egos: EgoGraphs,
-    model: ScoreModel,
+    model: GenerativeModel,
     sde: Sde,
     config: ReconstructionConfig,
     seed: int,

@@ -14,8 +14,7 @@ from egoscore.diffuse import EgoNoise, Sde, perturb
 from egoscore.diffuse.sde import per_graph
 from egoscore.ego import EgoBatch, EgoGraphs
 from egoscore.keyed import Keys, Purpose
-from egoscore.learn import ScoreModel
-from egoscore.learn.inference import Inference
+from egoscore.learn import GenerativeModel
 from egoscore.learn.pairs import PairOrder, pair_order
 from egoscore.reverse import SOLVERS, ReverseProcess, levels, num_steps
 
@@ -30,13 +29,42 @@ class ReconstructionConfig:
     solver: str
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What stays as it is on the way back, for all chains: what is real, and positions.
+
+    `nodes` (B, n, 1) and `pairs` (B, 1, P) are 1 where nodes and pairs are real and 0 where
+    padded; where nothing is padded, (B, 1, 1) does.
+    """
+
+    mask: Tensor
+    nodes: Tensor
+    pairs: Tensor
+    positions: Tensor
+
+    @classmethod
+    def of(cls, batch: EgoBatch, order: PairOrder, copies: int) -> _Known:
+        """The same for every copy of a batch."""
+        mask = batch.mask
+        nodes = pairs = mask[:, :1].unsqueeze(-1)
+        if not bool(mask.all()):
+            nodes = mask.unsqueeze(-1)
+            pairs = order.pack(nodes * mask.unsqueeze(-2)).unsqueeze(1)
+        return cls(
+            mask.repeat(copies, 1),
+            nodes.repeat(copies, 1, 1),
+            pairs.repeat(copies, 1, 1),
+            batch.positions.repeat(copies, 1, 1),
+        )
+
+
 class Reconstruction:
     """The way there and back of a network's ego-graphs; to be used in torch's inference mode."""
 
     def __init__(
         self,
         egos: EgoGraphs,
-        model: ScoreModel,
+        model: GenerativeModel,
         sde: Sde,
         config: ReconstructionConfig,
         seed: int,
@@ -46,15 +74,18 @@ class Reconstruction:
         self.config = config
         self.seed = seed
         self.taus = levels(config.num_levels)
-        self._networks = Inference(model)
+        self._networks = model.predictor()
 
     def _gradients(
-        self, real: Sequence[Tensor], x: Tensor, pairs: Tensor, t: Tensor
+        self, known: _Known, x: Tensor, pairs: Tensor, t: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Gradients of log p at t (B,); `real` says what is not padding, for at least B chains."""
-        noise_x, noise_pairs = self._networks.predict_noise(x, pairs.squeeze(1))
+        """Gradients of log p at t (B,); there may be more chains in `known` than B."""
+        count = len(x)
+        noise_x, noise_pairs = self._networks.predict_noise(
+            x, pairs.squeeze(1), known.mask[:count], t, known.positions[:count]
+        )
         scale = per_graph(-1.0 / self.sde.std(t), x)
-        real_x, real_pairs = (part[: len(x)] * scale for part in real)
+        real_x, real_pairs = (part[:count] * scale for part in (known.nodes, known.pairs))
         return noise_x.mul_(real_x), noise_pairs.unsqueeze(1).mul_(real_pairs)
 
     def restore(self, batch: EgoBatch, samples: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -71,9 +102,9 @@ class Reconstruction:
         steps = torch.tensor([num_steps(tau, self.config.steps) for tau in self.taus])[level]
         order = pair_order(size, noise.directed, batch.x.device)
         copies = shape[0] * shape[1]
-        real = _real(batch.mask, order, copies)
+        known = _Known.of(batch, order, copies)
         process = ReverseProcess(
-            self.sde, SOLVERS[self.config.solver], partial(self._gradients, real)
+            self.sde, SOLVERS[self.config.solver], partial(self._gradients, known)
         )
         x, pairs = process.solve(
             perturb(
@@ -110,15 +141,3 @@ class Reconstruction:
         return EgoNoise(
             keys, sizes, graph.num_features, graph.directed, self.egos.device, packed=True
         )
-
-
-def _real(mask: Tensor, order: PairOrder, copies: int) -> tuple[Tensor, Tensor]:
-    """1 where nodes and pairs of all chains are real, (B, n, 1) and (B, 1, P), 0 where padding.
-
-    Where nothing is padded, (B, 1, 1) does.
-    """
-    if bool(mask.all()):
-        every = mask[:, :1].unsqueeze(-1).repeat(copies, 1, 1)
-        return every, every
-    pairs = order.pack(mask.unsqueeze(-1) * mask.unsqueeze(-2))
-    return mask.unsqueeze(-1).repeat(copies, 1, 1), pairs.unsqueeze(1).repeat(copies, 1, 1)

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from egoscore.learn.attention import Attention
+from egoscore.learn.layers import Channel
 from egoscore.learn.pairs import RealPairs
 
 MASK = torch.tensor([[1.0] * size + [0.0] * (5 - size) for size in (5, 3, 1)])
@@ -21,14 +22,19 @@ def attention(num_heads=2):
     return layer
 
 
-def around():
+def channel_of(x):
+    """A channel through which a node sees itself only."""
+    return Channel(x, torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1), x)
+
+
+def values():
     return torch.randn(3, 5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(9))
 
 
 @both_kinds
 @pytest.mark.parametrize("num_heads", [1, 2, 3])
 def test_it_is_the_mean_over_heads_of_tanh(directed, num_heads):
-    layer, seen, pairs = attention(num_heads), around(), RealPairs.of(MASK, directed)
+    layer, seen, pairs = attention(num_heads), channel_of(values()), RealPairs.of(MASK, directed)
     query, key = layer.query(seen), layer.key(seen)
     width = 6 // num_heads
     maps = torch.stack(
@@ -44,19 +50,18 @@ def test_it_is_the_mean_over_heads_of_tanh(directed, num_heads):
 @both_kinds
 def test_its_gradient_is_that_of_differences(directed):
     layer, pairs = attention(), RealPairs.of(MASK, directed)
-    names, values = zip(*layer.named_parameters(), strict=True)
+    names, start = zip(*layer.named_parameters(), strict=True)
 
-    def compute(seen, *parameters):
-        return torch.func.functional_call(
-            layer, dict(zip(names, parameters, strict=True)), (seen, pairs)
-        )
+    def compute(x, *parameters):
+        given = dict(zip(names, parameters, strict=True))
+        return torch.func.functional_call(layer, given, (channel_of(x), pairs))
 
-    assert torch.autograd.gradcheck(compute, (around().requires_grad_(), *values))
+    assert torch.autograd.gradcheck(compute, (values().requires_grad_(), *start))
 
 
 def test_graphs_of_one_node_have_no_pairs_and_no_gradient():
     layer, pairs = attention(), RealPairs.of(torch.ones(4, 1), directed=False)
-    out = layer(torch.ones(4, 1, 3, dtype=torch.float64), pairs)
+    out = layer(channel_of(torch.ones(4, 1, 3, dtype=torch.float64)), pairs)
     assert out.shape == (0,)
     out.sum().backward()
     assert not any(p.grad.any() for p in layer.parameters())

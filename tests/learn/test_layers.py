@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from egoscore.learn.layers import GraphConvolution, Linear, Mlp, around, propagation
+from egoscore.learn.layers import Channel, GraphConvolution, Linear, Mlp, propagation
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PyG scripts its modules on import
@@ -46,7 +46,7 @@ def test_convolution_equals_dense_gcn_of_pyg(directed):
     theirs = DenseGCNConv(5, 7)
     adj = binary_graphs(4, 9, directed)
     x = torch.randn(4, 9, 5, generator=randomness(1))
-    ours = convolution_like(theirs)(around(x, adj))
+    ours = convolution_like(theirs)(Channel.of(x, adj))
     torch.testing.assert_close(ours, theirs(x, adj), rtol=1e-5, atol=1e-6)
 
 
@@ -57,7 +57,7 @@ def test_convolution_equals_sparse_gcn_of_pyg(directed):
     x = torch.randn(6, 9, 5, generator=randomness(1))
     adj = binary_graphs(6, 9, directed)
     adj[0] = 0.0  # isolated nodes only
-    found = ours(around(x, adj))
+    found = ours(Channel.of(x, adj))
     for graph in range(6):
         # PyG sends from source to target; row i of A·X gathers what i points to
         edge_index = adj[graph].nonzero().T.flip(0)
@@ -72,7 +72,7 @@ def test_degrees_of_noised_adjacencies_are_clamped_as_in_pyg():
     assert ((degrees > 0) & (degrees < 1)).any()
     theirs = DenseGCNConv(3, 4)
     x = torch.randn(5, 8, 3, generator=randomness(1))
-    found = convolution_like(theirs)(around(x, adj))
+    found = convolution_like(theirs)(Channel.of(x, adj))
     assert found.isfinite().all()
     torch.testing.assert_close(found, theirs(x, adj), rtol=1e-5, atol=1e-6)
 

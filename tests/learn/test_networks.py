@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from egoscore.learn import ScoreModel
-from egoscore.learn.layers import around
+from egoscore.learn.layers import Channel
 
 NUM_FEATURES, HIDDEN = 3, 8
 
@@ -101,9 +101,13 @@ def slow_adjacency_network(x, adj, weights, directed):
 
 
 def seen(x, adj):
-    """The channels of the adjacency, and what is around every node in each."""
-    channels = [adj, adj @ adj]
-    return channels, [around(x, channel) for channel in channels]
+    """A and A², and the nodes seen through each."""
+    matrices = [adj, adj @ adj]
+    return matrices, [Channel.of(x, matrix) for matrix in matrices]
+
+
+def predict_noise(model, x, adj, mask):
+    return model.predict_noise(x, adj, mask, torch.ones(len(x)), x.new_empty(*mask.shape, 0))
 
 
 def numpy_weights(network):
@@ -114,7 +118,7 @@ def numpy_weights(network):
 def test_feature_network_is_what_is_described(directed):
     network = model_of(directed).feature_network
     x, adj, mask = noised_batch([5, 5, 5], directed)
-    found = network(x, around(x, adj), mask).detach().numpy()
+    found = network(Channel.of(x, adj), mask).detach().numpy()
     for row in range(3):
         expected = slow_feature_network(x[row].numpy(), adj[row].numpy(), numpy_weights(network))
         np.testing.assert_allclose(found[row], expected, rtol=1e-10, atol=1e-12)
@@ -164,7 +168,7 @@ def test_the_hidden_size_reaches_every_graph_convolution(hidden_size):
 @both_kinds
 def test_every_parameter_matters(directed):
     model = model_of(directed)
-    predicted = model.predict_noise(*noised_batch([5, 6], directed))
+    predicted = predict_noise(model, *noised_batch([5, 6], directed))
     sum(part.square().sum() for part in predicted).backward()
     assert all(p.grad is not None and p.grad.any() for p in model.parameters())
 
@@ -174,8 +178,8 @@ def test_renumbering_the_nodes_renumbers_the_output(directed):
     model = model_of(directed)
     x, adj, mask = noised_batch([7], directed)
     order = torch.tensor([3, 0, 6, 1, 5, 2, 4])
-    noise_x, noise_adj = model.predict_noise(x, adj, mask)
-    moved_x, moved_adj = model.predict_noise(x[:, order], adj[:, order][:, :, order], mask)
+    noise_x, noise_adj = predict_noise(model, x, adj, mask)
+    moved_x, moved_adj = predict_noise(model, x[:, order], adj[:, order][:, :, order], mask)
     torch.testing.assert_close(moved_x, noise_x[:, order])
     torch.testing.assert_close(moved_adj, noise_adj[:, order][:, :, order])
 
@@ -185,10 +189,10 @@ def test_padding_changes_nothing_and_comes_out_as_zero(directed):
     model = model_of(directed)
     sizes = [1, 4, 6]
     x, adj, mask = noised_batch(sizes, directed, width=11)
-    noise_x, noise_adj = model.predict_noise(x, adj, mask)
+    noise_x, noise_adj = predict_noise(model, x, adj, mask)
     for row, size in enumerate(sizes):
         alone = (x[row : row + 1, :size], adj[row : row + 1, :size, :size], mask[:1, :1])
-        alone_x, alone_adj = model.predict_noise(alone[0], alone[1], alone[2].expand(1, size))
+        alone_x, alone_adj = predict_noise(model, alone[0], alone[1], alone[2].expand(1, size))
         torch.testing.assert_close(noise_x[row, :size], alone_x[0])
         torch.testing.assert_close(noise_adj[row, :size, :size], alone_adj[0])
         assert not noise_x[row, size:].any()
@@ -197,14 +201,14 @@ def test_padding_changes_nothing_and_comes_out_as_zero(directed):
 
 
 def test_undirected_output_is_symmetric_with_a_zero_diagonal():
-    _, out = model_of(False).predict_noise(*noised_batch([6, 4], False))
+    _, out = predict_noise(model_of(False), *noised_batch([6, 4], False))
     torch.testing.assert_close(out, out.transpose(1, 2))
     assert not out.diagonal(dim1=1, dim2=2).any()
     assert out[0].count_nonzero() == 30
 
 
 def test_directed_output_is_not_symmetrised_and_has_a_zero_diagonal():
-    _, out = model_of(True).predict_noise(*noised_batch([6], True))
+    _, out = predict_noise(model_of(True), *noised_batch([6], True))
     assert not out.diagonal(dim1=1, dim2=2).any()
     pairs = ~torch.eye(6, dtype=torch.bool)
     assert ((out - out.transpose(1, 2))[0][pairs].abs() > 1e-6).all()

@@ -47,7 +47,7 @@ def plain_components(egos, model, node, tau, level, sample, solver):
     steps = torch.tensor([round(20 * tau)])
 
     def gradients(x, adj, t):
-        return model.gradients(x, adj, batch.mask, t, VP())
+        return model.gradients(x, adj, batch.mask, t, batch.positions, VP())
 
     with torch.no_grad():
         process = ReverseProcess(VP(), SOLVERS[solver], gradients)
