@@ -118,6 +118,7 @@ def bench(
     time_limit: Annotated[float, typer.Option(help="Seconds for a trial (TLE).", min=1)] = 86400.0,
     memory_limit: Annotated[float, typer.Option(help="GB for a trial (OOM).", min=0.5)] = 16.0,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Draw the paper's figures.")] = False,
     data_dir: DataDir = None,
     list_methods: Annotated[bool, typer.Option("--list", help="List the methods and end.")] = False,
 ) -> None:
@@ -143,7 +144,7 @@ def bench(
         retry=retry,
     )
     try:
-        run_and_tell(plan)
+        run_and_tell(plan, figures)
     except KeyboardInterrupt:
         typer.echo("egoscore: interrupted; the same command continues the benchmark.", err=True)
         raise typer.Exit(130) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from egoscore.benchmark.figures import draw_figures, require_drawing
 from egoscore.benchmark.methods import rows
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.runner import Benchmark, run_benchmark
@@ -18,13 +19,17 @@ from egoscore.benchmark.watch import ShowProgress
 from egoscore.engine.files import write_text
 
 
-def run_and_tell(plan: Benchmark) -> None:
-    """Run the benchmark, write its tables, print the first of them."""
+def run_and_tell(plan: Benchmark, figures: bool) -> None:
+    """Run the benchmark, write its tables, print the first of them, draw figures if asked to."""
+    if figures:
+        require_drawing()
     with ShowProgress() as watcher:
         results = run_benchmark(plan, watcher)
     write_tables(results)
     print(markdown(Table.of(results, "roc_auc")))
     print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
+    if figures:
+        draw_figures(plan.out, plan.datasets, plan.data_dir, print)
 
 
 def write_tables(results: Results) -> None:

@@ -14,6 +14,8 @@ from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
 from egoscore.errors import ParameterError
 from egoscore.graph import AttributedGraph
 from egoscore.reverse import SOLVERS
+from egoscore.score.likelihood import negative_log_likelihood
+from egoscore.settings import Settings, resolve
 
 Scores = dict[str, NDArray[np.floating]]
 Run = Callable[[AttributedGraph, Draw, frozenset[str]], Scores]
@@ -62,24 +64,22 @@ def _variant(name: str, title: str, family: str, **settings: Any) -> Job:
 
 def _score(graph: AttributedGraph, draw: Draw, wanted: frozenset[str], **given: Any) -> Scores:
     """One model for all rows; one reconstruction for the four rows of a solver."""
-    from egoscore.detector import EgoScore
     from egoscore.device import choose_device
     from egoscore.engine import fit_model, measure_nodes
     from egoscore.score import combine
 
-    alpha = draw.choose("alpha")
-    drawn = {"lr": draw.choose("lr"), "hidden_size": draw.choose("hidden_size")}
-    fixed = {
-        "weight_decay": WEIGHT_DECAY,
-        "epochs": draw.epochs,
-        "batch_size": draw.batch_size,
-    }
-    settings = EgoScore(preset="paper", **drawn | fixed | given).settings()
+    settings, alpha = _settings(draw, given)
     cpu = choose_device(-1)
     model = fit_model(graph, settings, draw.seed, cpu)
     found: Scores = {}
+    if "likelihood" in wanted:
+        egos = model.ego_graphs(graph, cpu)
+        nodes = np.arange(graph.num_nodes)
+        found["likelihood"] = negative_log_likelihood(
+            egos, model.networks, model.sde, draw.seed, nodes
+        )
     for solver in SOLVERS:
-        rows = {row for row in wanted if (row.partition("@")[2] or "em") == solver}
+        rows = {row for row in wanted - found.keys() if (row.partition("@")[2] or "em") == solver}
         if not rows:
             continue
         solving = replace(model, settings=replace(settings, solver=solver))
@@ -88,6 +88,21 @@ def _score(graph: AttributedGraph, draw: Draw, wanted: frozenset[str], **given: 
             _, dissimilarity, weighting = OURS[row.partition("@")[0]]
             found[row] = combine(table, dissimilarity, alpha, weighting, model.sde)
     return found
+
+
+def _settings(draw: Draw, given: dict[str, Any]) -> tuple[Settings, float]:
+    """The paper's settings as drawn, some of them replaced by those given; and alpha."""
+    # all variants of a trial draw the same, so that they are compared on equal terms
+    common = Draw(draw.dataset, "gdss", draw.trial)
+    drawn = {name: common.choose(name) for name in ("lr", "hidden_size")}
+    alpha = common.choose("alpha")
+    draw.chosen |= common.chosen
+    fixed = {
+        "weight_decay": WEIGHT_DECAY,
+        "epochs": draw.epochs,
+        "batch_size": draw.batch_size,
+    }
+    return resolve("paper", drawn | fixed | given), alpha
 
 
 def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
@@ -145,12 +160,13 @@ def jobs() -> dict[str, Job]:
         for row, title in titles.items()
         if solver != "em"
     }
+    likelihood = {"likelihood": Row("Likelihood", "likelihood")}
     listed = [
         Job("trivial", trivial, _trivial),
         *_library_jobs(),
         Job("oddball", {"oddball": Row("OddBall", "ego-networks")}, _ego_networks),
         Job("amen", {"amen": Row("AMEN", "ego-networks")}, _ego_networks),
-        Job("gdss", four | others, _score),
+        Job("gdss", four | others | likelihood, _score),
         _variant("untrained", "untrained", "untrained", epochs=0),
         _variant("graff", "GRAFF", "models", model="gdss-graff"),
         _variant("congress", "ConGress-like", "models", model="congress"),

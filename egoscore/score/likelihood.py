@@ -23,7 +23,7 @@ from egoscore.diffuse.sde import END_TIME
 from egoscore.ego import EgoBatch, EgoGraphs
 from egoscore.errors import TrainingError
 from egoscore.keyed import Keys, Purpose
-from egoscore.learn import ScoreModel
+from egoscore.learn import GenerativeModel
 from egoscore.learn.pairs import PairOrder, pair_order
 from egoscore.reverse.grid import time_left
 
@@ -44,7 +44,7 @@ _DEFAULT = LikelihoodConfig()
 
 def negative_log_likelihood(
     egos: EgoGraphs,
-    model: ScoreModel,
+    model: GenerativeModel,
     sde: Sde,
     seed: int,
     centres: NDArray[np.int64],
@@ -75,11 +75,11 @@ def negative_log_likelihood(
 
 
 def _log_density(
-    batch: EgoBatch, noise: EgoNoise, model: ScoreModel, sde: Sde, config: LikelihoodConfig
+    batch: EgoBatch, noise: EgoNoise, model: GenerativeModel, sde: Sde, config: LikelihoodConfig
 ) -> NDArray[np.float64]:
     """log p of the ego-graphs per free value, (B,); `noise` gives the probes."""
     order = pair_order(batch.x.shape[1], noise.directed, batch.x.device)
-    predict = partial(_predict_noise, model, sde, batch.mask, order)
+    predict = partial(_predict_noise, model, batch.mask, batch.positions, order)
     probes = torch.stack([_draw_signs(noise, i, order.size) for i in range(config.num_probes)])
     values = _join(batch.x, order.pack(batch.adj))
     ends, growth = follow_flow(predict, values, probes, sde, config.num_steps)
@@ -140,13 +140,20 @@ def hutchinson(
 
 
 def _predict_noise(
-    model: ScoreModel, sde: Sde, mask: Tensor, order: PairOrder, values: Tensor, t: Tensor
+    model: GenerativeModel,
+    mask: Tensor,
+    positions: Tensor,
+    order: PairOrder,
+    values: Tensor,
+    t: Tensor,
 ) -> Tensor:
     """The noise in features and pairs (B, D) at times t (B,)."""
     num_pairs = len(order.lower)
     x, pairs = values.tensor_split([values.shape[1] - num_pairs], dim=1)
-    grad_x, grad_adj = model.gradients(x.view(*mask.shape, -1), order.unpack(pairs), mask, t, sde)
-    return _join(grad_x, order.pack(grad_adj)) * -sde.std(t).to(values).unsqueeze(1)
+    noise_x, noise_adj = model.predict_noise(
+        x.view(*mask.shape, -1), order.unpack(pairs), mask, t, positions
+    )
+    return _join(noise_x, order.pack(noise_adj))
 
 
 def _draw_signs(noise: EgoNoise, number: int, size: int) -> Tensor:

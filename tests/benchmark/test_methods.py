@@ -49,12 +49,24 @@ def test_a_row_belongs_to_one_job():
 
 def test_one_model_serves_four_rows_and_every_solver():
     graph = generate_network(40, 80, 3, seed=1)
-    wanted = frozenset({*OURS, "rec@s4", "energy@dpm"})
+    wanted = frozenset({*OURS, "rec@s4", "energy@dpm", "likelihood"})
     with one_thread():
         found = jobs()["gdss"].run(graph, Short("builtin", "gdss", 0), wanted)
     assert found.keys() == wanted
     assert all(score.shape == (40,) and np.isfinite(score).all() for score in found.values())
     assert len({tuple(score) for score in found.values()}) == len(wanted)
+
+
+@pytest.mark.parametrize("job", ["graff", "congress", "laplacian", "random-walk"])
+def test_variants_draw_the_same_and_score_otherwise(job):
+    graph = generate_network(40, 80, 3, seed=1)
+    draws = Short("builtin", "gdss", 1), Short("builtin", job, 1)
+    with one_thread():
+        plain = jobs()["gdss"].run(graph, draws[0], frozenset({"rec"}))
+        other = jobs()[job].run(graph, draws[1], frozenset({f"rec-{job}"}))
+    assert draws[0].chosen == draws[1].chosen
+    assert np.isfinite(other[f"rec-{job}"]).all()
+    assert not np.allclose(other[f"rec-{job}"], plain["rec"])
 
 
 def test_untrained_rows_are_those_of_a_model_that_was_not_trained():
