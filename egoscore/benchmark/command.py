@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from egoscore.benchmark.figures import draw_figures, require_drawing
+from egoscore.benchmark.draw import draw_figures
 from egoscore.benchmark.methods import rows
+from egoscore.benchmark.plates import require_drawing
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.runner import Benchmark, run_benchmark
 from egoscore.benchmark.tables import (

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, count
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, require_drawing
-from egoscore.benchmark.protocol import HIDDEN_SIZES, Draw
-from egoscore.detector import EgoScore
-from egoscore.device import choose_device, one_thread
+from egoscore.benchmark.plates import require_drawing
+from egoscore.device import choose_device
 from egoscore.ego import EgoGraphs
-from egoscore.engine import FittedModel, fit_model
-from egoscore.engine.files import replacing
-from egoscore.errors import RunError, TrainingError
+from egoscore.engine import FittedModel
 from egoscore.graph import AttributedGraph
-from egoscore.graph.source import load_source
 from egoscore.score import ComponentTable, ReconstructionConfig, measure
 
 if TYPE_CHECKING:
@@ -45,11 +36,6 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 PAPER_SOLVERS = tuple(solver for solver in _STYLES if solver != "dpm")
 _BINS = 40
-_LARGE = 3000  # nodes; beyond, fewer epochs and a sample of the nodes must do
-_LARGE_EPOCHS, _LARGE_SAMPLE = 30, 2000
-_RUNS, _RUN_SAMPLE = 5, 500
-_PLATE_ROWS = 8
-_LONGEST_NAME = 60
 
 
 def solver_errors(
@@ -73,7 +59,7 @@ def solver_errors(
     for model in runs:
         egos = model.ego_graphs(graph, choose_device(-1))
         for solver, measured in tables.items():
-            measured.append(_measure(model, egos, solver, num_levels, model.seed, chosen))
+            measured.append(measure_levels(model, egos, solver, num_levels, model.seed, chosen))
     figure = Figure(figsize=(9.0, 3.9), layout="constrained")
     axes = figure.subplots(1, len(_ERRORS))
     for axis, (component, label) in zip(axes, _ERRORS.items(), strict=True):
@@ -89,7 +75,7 @@ def solver_errors(
     return figure
 
 
-def _measure(
+def measure_levels(
     model: FittedModel,
     egos: EgoGraphs,
     solver: str,
@@ -186,120 +172,3 @@ def _bin_edges(values: NDArray[np.float32]) -> NDArray[np.float64]:
     low, high = float(values.min()), float(values.max())
     width = (high - low) / _BINS or 1.0 / _BINS
     return width * (np.arange(np.floor(low / width), np.ceil(high / width) + 2) - 0.5)
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A data set to draw: what the user calls it, its name in files and titles, its network."""
-
-    dataset: str
-    name: str
-    graph: AttributedGraph
-
-    @property
-    def epochs(self) -> int:
-        full = Draw(self.dataset, "gdss", 0).epochs
-        return min(full, _LARGE_EPOCHS) if self.graph.num_nodes > _LARGE else full
-
-    def fit(self, seed: int, **chosen: Any) -> FittedModel:
-        batch_size = Draw(self.dataset, "gdss", seed).batch_size
-        detector = EgoScore(preset="paper", epochs=self.epochs, batch_size=batch_size, **chosen)
-        return fit_model(self.graph, detector.settings(), seed, choose_device(-1))
-
-    def some(self, num_nodes: int) -> str:
-        """How many nodes of how many."""
-        every = self.graph.num_nodes
-        return f"{every:,} nodes" if num_nodes == every else f"{num_nodes:,} of {every:,} nodes"
-
-    def title(self, what: str) -> str:
-        """What a figure shows, and how long the model was trained."""
-        return f"{self.name.capitalize()}: {what}, {self.epochs} epochs of training"
-
-
-def draw_figures(
-    results_path: Path,
-    datasets: tuple[str, ...],
-    data_dir: str | None,
-    say: Callable[[str], None],
-) -> list[Path]:
-    """Train on the data sets and draw everything into the folder `figures`; the files written.
-
-    Of a network with more than 3,000 nodes, 2,000 are reconstructed by a model trained for at
-    most 30 epochs. Solvers are compared on 500 nodes of "books", or else of the first data set.
-    Titles say so. Where training diverges, figures are left out, and that is said, too.
-    """
-    require_drawing()
-    folder = results_path / "figures"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"Cannot make {folder}: {error.strerror}.") from error
-    files: list[Path] = []
-
-    def write(figure: Figure, name: str) -> None:
-        files.append(folder / f"{name}.png")
-        with replacing(files[-1]) as draft:
-            figure.savefig(draft, format="png", dpi=150)
-        say(f"Drew {files[-1]}.")
-
-    tables: dict[str, ComponentTable] = {}
-    for dataset, name in zip(datasets, safe_names(datasets), strict=True):
-        case = _Case(dataset, name, load_source(dataset, data_dir))
-        say(f"{name}: training for {case.epochs} epochs.")
-        try:
-            with one_thread():
-                model = case.fit(0, hidden_size=HIDDEN_SIZES.get(dataset, (16,))[0])
-                write(_draw_plate(case, model), f"plate_{name}")
-                tables |= _reconstruct(case, model)
-                if dataset == ("books" if "books" in datasets else datasets[0]):
-                    say(f"{name}: comparing solvers in {_RUNS} runs.")
-                    write(_compare_solvers(case), "solver_errors")
-        except TrainingError as error:
-            say(f"{name}: not all figures can be drawn. {error}")
-    if tables:
-        write(energy_histograms(tables), "energies")
-        write(energy_differences(tables), "energy_differences")
-    return files
-
-
-def _draw_plate(case: _Case, model: FittedModel) -> Figure:
-    centres = choose_centres(model.ego_sizes(case.graph), _PLATE_ROWS, model.seed)
-    title = case.title(f"ego-graphs of {case.some(len(centres))}")
-    return plate(case.graph, model, centres, model.seed, title)
-
-
-def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
-    """Every reconstruction by itself, under a title."""
-    every, settings = case.graph.num_nodes, model.settings
-    nodes = choose_nodes(every, _LARGE_SAMPLE if every > _LARGE else every, model.seed)
-    egos = model.ego_graphs(case.graph, choose_device(-1))
-    # with seeds of their own, since samples would be averaged
-    parts = [
-        _measure(model, egos, settings.solver, settings.num_levels, seed, nodes)
-        for seed in range(model.seed, model.seed + settings.num_samples)
-    ]
-    title = case.title(f"{case.some(len(nodes))}, {len(parts)} reconstructions each")
-    return {title: ComponentTable.join(parts)}
-
-
-def _compare_solvers(case: _Case) -> Figure:
-    """Over the first trials of the benchmark, with the learning rates and widths they draw."""
-    draws = [Draw(case.dataset, "gdss", trial) for trial in range(_RUNS)]
-    runs = [
-        case.fit(draw.seed, lr=draw.choose("lr"), hidden_size=draw.choose("hidden_size"))
-        for draw in draws
-    ]
-    nodes = choose_nodes(case.graph.num_nodes, _RUN_SAMPLE, seed=0)
-    title = case.title(f"{case.some(len(nodes))}, mean ± standard deviation of {len(runs)} runs")
-    return solver_errors(case.graph, PAPER_SOLVERS, runs, nodes, title=title)
-
-
-def safe_names(datasets: Sequence[str]) -> list[str]:
-    """A name for files and titles for each data set: short, harmless, all different."""
-    names: list[str] = []
-    for dataset in datasets:
-        plain = re.sub(r"[^a-z0-9._-]+", "-", dataset.lower())[-_LONGEST_NAME:].strip("-.")
-        name = plain or "network"
-        others = (f"{name}-{number}" for number in count(2))
-        names.append(next(free for free in chain([name], others) if free not in names))
-    return names

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -89,10 +90,15 @@ def _guide(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Sc
     settings = _network(chosen, epochs)
     settings["hid_a"] = settings.pop("hid_dim")
     settings |= {"hid_s": chosen["hid_s"], "alpha": chosen["alpha"]}
-    # GUIDE keeps its motif counts on disk under a name made of the network's size only, and would
-    # take those of another network that has as many nodes and edges.
-    with tempfile.TemporaryDirectory() as nowhere:
-        return _fit("GUIDE", graph, seed, cache_dir=nowhere, **settings)
+    motifs = _motif_cache(graph.fingerprint())
+    return _fit("GUIDE", graph, seed, cache_dir=motifs.name, **settings)
+
+
+@cache
+def _motif_cache(fingerprint: str) -> tempfile.TemporaryDirectory[str]:
+    # GUIDE keeps its motif counts, minutes of work, in files named by the network's size only, and
+    # would take those of any other network with as many nodes and edges.
+    return tempfile.TemporaryDirectory(prefix="egoscore-")
 
 
 def _gadnr(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
