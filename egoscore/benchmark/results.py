@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from egoscore.benchmark.trial import OK, Record
-from egoscore.engine.files import write_text
+from egoscore.engine.files import LOCK, write_text
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph
 
@@ -67,12 +67,13 @@ class Results:
             raise RunError(f"{path} is a file; a benchmark needs a directory of its own.")
         found = cls(path)
         known = path / "bench.json"
-        if not known.exists() and path.exists() and any(path.iterdir()):
+        foreign = (other for other in path.iterdir() if other.name != LOCK) if path.exists() else ()
+        if not known.exists() and any(foreign):
             raise RunError(f"{path} is not empty and holds no benchmark; choose another directory.")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"Cannot make {path}: {error.strerror}.") from error
+            raise RunError(f"Cannot use {path}: {error.strerror}.") from error
         if known.exists():
             found._read(known)
         return found

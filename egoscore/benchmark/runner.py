@@ -19,6 +19,7 @@ from egoscore.benchmark.methods import choose_rows, job_of
 from egoscore.benchmark.results import Facts, Results
 from egoscore.benchmark.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
 from egoscore.benchmark.worker import Limits
+from egoscore.engine.files import lock_directory
 from egoscore.errors import RunError
 
 _LIMITS = Limits(seconds=24 * 3600.0, gigabytes=16.0)
@@ -55,14 +56,16 @@ def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
     """Run all trials that have no result yet; every one is on the disk as soon as it is over."""
     wanted = choose_rows(plan.methods)
     _require_installed(wanted)
-    results = Results.open(plan.out)
-    facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
-    results.note(facts)
-    tasks = list(_tasks(plan, wanted, results))
-    watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
-    if tasks:
-        _run(tasks, plan, results, watcher)
-    return results
+    Results.open(plan.out)  # a directory that is no benchmark's is refused as it is
+    with lock_directory(plan.out):
+        results = Results.open(plan.out)
+        facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
+        results.note(facts)
+        tasks = list(_tasks(plan, wanted, results))
+        watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
+        if tasks:
+            _run(tasks, plan, results, watcher)
+        return results
 
 
 def _require_installed(wanted: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -17,6 +17,7 @@ from egoscore.errors import RunError
 
 MODEL_FILE = "model.safetensors"
 UNFINISHED = ".unfinished-"
+LOCK = ".lock"
 
 
 @contextmanager
@@ -33,6 +34,26 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def lock_directory(path: Path) -> IO[str]:
+    """Keep other processes out of a directory until the file that is returned is closed.
+
+    The system releases the lock when the process ends, however it ends.
+    """
+    lock = (path / LOCK).open("a")
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return lock
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise RunError(
+            f"Another process is at work in {path}; wait for it or choose another directory."
+        ) from None
+    return lock
 
 
 def write_text(path: Path, text: str) -> None:

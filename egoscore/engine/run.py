@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoscore.engine.files import (
+    LOCK,
     MODEL_FILE,
     UNFINISHED,
     load_tensors,
+    lock_directory,
     replacing,
     save_tensors,
     write_text,
@@ -83,7 +85,7 @@ class RunDirectory:
         self.require_usable(self.path)
         known = (self.path / "config.json").exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        self._take_lock()
+        self._lock = lock_directory(self.path)
         if known:
             self._require_same(config)
         # before the folders: what has no config.json must not look like somebody else's
@@ -97,26 +99,11 @@ class RunDirectory:
         """Remove what this run wrote before it failed."""
         for folder in ("training", "components"):
             shutil.rmtree(self.path / folder, ignore_errors=True)
-        for name in ("config.json", ".lock"):
+        for name in ("config.json", LOCK):
             (self.path / name).unlink(missing_ok=True)
         if not self._was_there:
             with suppress(OSError):  # somebody else may have put something there meanwhile
                 self.path.rmdir()
-
-    def _take_lock(self) -> None:
-        # The system releases it when the process ends, however it ends.
-        self._lock = (self.path / ".lock").open("a")
-        try:
-            import fcntl
-        except ImportError:  # Windows
-            return
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError(
-                f"Another process is at work in {self.path}; wait for it or choose another "
-                "directory."
-            ) from None
 
     def _require_same(self, config: dict[str, Any]) -> None:
         try:
@@ -220,7 +207,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     """What a run killed in its very first moment may have left."""
-    return path.name == ".lock" or path.name.startswith(UNFINISHED)
+    return path.name == LOCK or path.name.startswith(UNFINISHED)
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pytest
 from egoscore import generate_network
 from egoscore.benchmark.runner import Benchmark, run_benchmark
 from egoscore.benchmark.worker import Limits
+from egoscore.engine.files import lock_directory
 from egoscore.errors import DatasetError, InputError, ParameterError, RunError
 
 EGOSCORE = [sys.executable, "-m", "egoscore"]
@@ -139,6 +140,12 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(small, tmp_pat
     pq.write_table(table, Path(blank) / "nodes.parquet")
     with pytest.raises(InputError, match="no known outliers"):
         run_benchmark(plan_for(blank, tmp_path / "c", "lof"), Watch())
+
+
+def test_two_benchmarks_do_not_share_a_directory(small, tmp_path):
+    (tmp_path / "b").mkdir()
+    with lock_directory(tmp_path / "b"), pytest.raises(RunError, match="Another process"):
+        run_benchmark(plan_for(small, tmp_path / "b", "lof"), Watch())
 
 
 def test_a_missing_library_is_named(small, tmp_path, monkeypatch):

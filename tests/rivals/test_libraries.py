@@ -153,3 +153,43 @@ def test_importing_the_table_does_not_import_the_libraries():
         "assert not {'torch', 'torch_geometric', 'pygod', 'sklearn'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_a_last_node_without_edges_breaks_those_that_say_so(name):
+    features = np.vstack([GRAPH.features, GRAPH.features[:1]])
+    longer = AttributedGraph.from_edges(EDGES, features)
+    if "no edge" in RIVALS[name].defect:
+        with pytest.raises((RuntimeError, IndexError)):
+            score(name, longer)
+    else:
+        assert score(name, longer).shape == (SIZE + 1,)
+
+
+def test_conad_learns_nothing_from_its_contrast():
+    settings = {"hid_dim": 8, "epoch": 5, "dropout": 0.1}
+    narrow, wide = (libraries._fit("CONAD", GRAPH, 0, margin=m, **settings) for m in (0.5, 100.0))
+    np.testing.assert_array_equal(narrow, wide)
+
+
+def test_conad_without_chance_is_dominant():
+    settings = {"hid_dim": 8, "epoch": 5}
+    conad, dominant = (libraries._fit(n, GRAPH, 0, **settings) for n in ("CONAD", "DOMINANT"))
+    np.testing.assert_allclose(conad, dominant, rtol=1e-4)
+
+
+def test_dmgd_does_not_look_at_the_features():
+    others = replace(GRAPH, features=GRAPH.features[::-1].copy())
+    np.testing.assert_array_equal(score("dmgd"), score("dmgd", others))
+
+
+def test_guide_does_not_take_the_motifs_of_another_network(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = AttributedGraph.from_edges([range(5), range(1, 6)], np.ones((6, 2)))
+    star = AttributedGraph.from_edges([[0] * 5, range(1, 6)], np.ones((6, 2)))
+    score("guide", path)
+    alone = score("guide", star)
+    libraries._motif_folder.cache_clear()
+    np.testing.assert_array_equal(alone, score("guide", star))
+    np.testing.assert_array_equal(alone, score("guide", star))
+    assert not list(tmp_path.iterdir())
