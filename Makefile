@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper clean
+.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
 	@echo "make bench-solvers   error and ranking against evaluations, for every solver"
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
+	@echo "make reproduction    all methods on the real networks, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches and runs/"
 
 $(BIN)/python:
@@ -73,9 +74,14 @@ bench-millions: $(VENV)/.installed-test
 bench-solvers: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/solvers.py --data-dir $(DATA)
 
-bench-paper: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/paper_rows.py disney --data-dir $(DATA)
-	$(BIN)/python benchmarks/paper_rows.py books --data-dir $(DATA)
+bench-paper: $(VENV)/.installed-bench
+	$(BIN)/egoscore bench --datasets disney,books --methods paper --jobs 2 --out runs/bench-paper --data-dir $(DATA)
+
+reproduction: $(VENV)/.installed-bench
+	$(BIN)/egoscore bench --datasets disney,books --methods all --jobs 2 --out runs/reproduction --data-dir $(DATA)
+	$(BIN)/egoscore bench --datasets reddit,enron --methods paper,attributes,ego-networks --trials 3 --jobs 2 \
+		--out runs/reproduction --data-dir $(DATA)
+	$(BIN)/python benchmarks/reproduction.py runs/reproduction
 
 clean:
 	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -44,7 +44,6 @@ def memory() -> float:
 
 def prepare(name: str, data_dir: str | None) -> tuple[Any, Any]:
     """Ego-graphs of the scaled network, and untrained networks."""
-    import torch
 
     from egoscore import load_dataset
     from egoscore.ego import EgoGraphs
