@@ -12,6 +12,7 @@ from pathlib import Path
 from egoscore.benchmark.methods import OURS, rows
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.tables import Cell, Table, cost_markdown, defects_markdown, markdown
+from egoscore.tell.words import counted
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 INTRODUCTION = """# The paper's numbers, measured
@@ -40,7 +41,7 @@ def compared(table: Table) -> str:
             if mine is None or known is None or known.failure:
                 continue
             inside = abs(mine.mean - known.mean) <= known.std
-            trials = f"{mine.trials} trial{'s' if mine.trials > 1 else ''}"
+            trials = counted(mine.trials, "trial")
             lines.append(
                 f"| {dataset.capitalize()} | {title} | {mine.mean:.1f} ({trials}) | "
                 f"{known.mean:.1f} ± {known.std:.1f} | {'yes' if inside else '**no**'} |"

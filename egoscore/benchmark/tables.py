@@ -14,6 +14,7 @@ from egoscore.benchmark.methods import job_of, rows
 from egoscore.benchmark.published import Published, published
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.trial import OK, Record
+from egoscore.tell.words import counted
 
 TITLES = {
     "roc_auc": "ROC-AUC (%)",
@@ -197,7 +198,7 @@ def _markdown_cells(table: Table, row: str, dataset: str) -> str:
         mean = f"**{mean}**"
     notes = [cell.failed] if cell.failures else []
     if cell.trials < table.most_trials(dataset):
-        notes.insert(0, f"{cell.trials} trials")
+        notes.insert(0, counted(cell.trials, "trial"))
     note = f" [{'; '.join(notes)}]" if notes else ""
     measured = f"{mean} ± {cell.std:.1f} ({cell.largest:.1f}){note}"
     return f" {measured} | {beside} | {cell.size_correlation:+.2f} |"

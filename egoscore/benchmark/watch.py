@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
+from egoscore.tell.words import counted
 
 
 class ShowProgress:
@@ -48,7 +49,7 @@ class ShowProgress:
     def begin(self, total: int, done: int) -> None:
         """So many trials in all, so many of them done earlier."""
         self._bar.update(self._all, total=total, completed=done)
-        self._say(f"{total - done} trials to run, {done} done before.")
+        self._say(f"{counted(total - done, 'trial')} to run, {done} done before.")
 
     def started(self, task: Task) -> None:
         """A trial runs."""

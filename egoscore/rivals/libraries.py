@@ -68,8 +68,8 @@ def standardised(graph: AttributedGraph) -> AttributedGraph:
 def _lof(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
     from sklearn.neighbors import LocalOutlierFactor
 
-    # PyOD's LOF, which BOND used, is this one. BOND's figures come from scoring the network as if
-    # its nodes were new, so that every node is its own nearest neighbour; here they are not.
+    # PyOD's LOF, which BOND used, is this one. BOND's figures come from scoring the nodes as if
+    # they were new, which makes every node its own nearest neighbour; this does not.
     with warnings.catch_warnings(action="ignore"):
         found = LocalOutlierFactor(n_neighbors=20).fit(graph.features)
     return np.asarray(-found.negative_outlier_factor_, dtype=np.float64)
@@ -79,7 +79,8 @@ def _isolation_forest(graph: AttributedGraph, chosen: Chosen, epochs: int, seed:
     from sklearn.ensemble import IsolationForest
 
     forest = IsolationForest(random_state=seed).fit(graph.features)
-    # scikit-learn calls the normal high. BOND's figures are those of the score without this minus.
+    # scikit-learn calls the normal high. BOND's figures on Disney, Books and Reddit are those of
+    # the score without this minus.
     return np.asarray(-forest.score_samples(graph.features), dtype=np.float64)
 
 
@@ -159,7 +160,8 @@ def _training(chosen: Chosen, epochs: int) -> dict[str, Any]:
 
 
 def _shallow(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    # GAD-NR and DMGD: their dropout never acts, between the layers of networks with one layer.
+    # Without dropout, which would do nothing: GAD-NR does not hand it on to its networks, and in
+    # DMGD's, which have one layer each, there is no place for it.
     return _training(chosen, epochs) | {"hid_dim": chosen["hidden_size"]}
 
 
@@ -226,8 +228,8 @@ RIVALS: dict[str, Rival] = {
         "LOF",
         "attributes",
         _lof,
-        defect="Nodes with twenty or more exact copies, as on Reddit, have an infinite density, "
-        "and other nodes near them factors in the millions.",
+        defect="Nodes with more than twenty exact copies, as on Reddit, get a density of 1e10, and "
+        "nodes near them factors in the millions.",
     ),
     "if": Rival("IF", "attributes", _isolation_forest),
     "mlpae": _pygod(

@@ -14,6 +14,11 @@ def printable(value: Any) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
+def counted(count: int, thing: str) -> str:
+    """A number of things: 1 trial, 2 trials."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def summary(graph: AttributedGraph, source: str) -> list[str]:
     """What a network is, and what was left out of it."""
     kind = "directed" if graph.directed else "undirected"
@@ -22,9 +27,9 @@ def summary(graph: AttributedGraph, source: str) -> list[str]:
         f"{graph.num_features} features."
     ]
     if graph.dropped_self_loops:
-        lines.append(f"Left out: {graph.dropped_self_loops:,} self-loops.")
+        lines.append(f"Left out: {counted(graph.dropped_self_loops, 'self-loop')}.")
     if graph.dropped_duplicates:
-        lines.append(f"Left out: {graph.dropped_duplicates:,} repeated edges.")
+        lines.append(f"Left out: {counted(graph.dropped_duplicates, 'repeated edge')}.")
     return lines
 
 

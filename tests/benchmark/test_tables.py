@@ -69,7 +69,7 @@ def test_markdown_shows_everything_a_reader_needs(results):
 def test_rows_with_fewer_trials_say_so_and_defects_are_told(results):
     results.add([record("disney", "radar", 0, 0.5)])
     text = markdown(Table.of(results, "roc_auc"))
-    assert "50.0 ± 0.0 (50.0) [1 trials]" in text
+    assert "50.0 ± 0.0 (50.0) [1 trial]" in text
     assert "- Radar: " in defects_markdown(results)
     assert "LOF" not in defects_markdown(results)
 
