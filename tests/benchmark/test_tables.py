@@ -71,7 +71,7 @@ def test_rows_with_fewer_trials_say_so_and_defects_are_told(results):
     text = markdown(Table.of(results, "roc_auc"))
     assert "50.0 ± 0.0 (50.0) [1 trial]" in text
     assert "- Radar: " in defects_markdown(results)
-    assert "LOF" not in defects_markdown(results)
+    assert "DOMINANT" not in defects_markdown(results)  # it was not run
 
 
 def test_latex_is_in_the_papers_layout(results):

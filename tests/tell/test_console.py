@@ -201,8 +201,8 @@ def test_what_was_left_out_of_a_network_is_said_line_by_line(capsys):
     show_network(graph, "friends")
     assert capsys.readouterr().out.splitlines() == [
         "friends: 3 nodes, 1 undirected edges, 2 features.",
-        "Left out: 1 self-loops.",
-        "Left out: 1 repeated edges.",
+        "Left out: 1 self-loop.",
+        "Left out: 1 repeated edge.",
     ]
 
 
