@@ -11,7 +11,7 @@ from pathlib import Path
 
 from egoscore.benchmark.methods import OURS, rows
 from egoscore.benchmark.results import Results
-from egoscore.benchmark.tables import Cell, Table, cost_markdown, defects_markdown, markdown
+from egoscore.benchmark.tables import Cell, Table, cost_markdown, defects_markdown, markdown, shown
 from egoscore.tell.words import counted
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
@@ -43,7 +43,7 @@ def compared(table: Table) -> str:
             inside = abs(mine.mean - known.mean) <= known.std
             trials = counted(mine.trials, "trial")
             lines.append(
-                f"| {dataset.capitalize()} | {title} | {mine.mean:.1f} ({trials}) | "
+                f"| {shown(dataset)} | {title} | {mine.mean:.1f} ({trials}) | "
                 f"{known.mean:.1f} ± {known.std:.1f} | {'yes' if inside else '**no**'} |"
             )
     head = "| | | measured | published | within |\n|---|---|---|---|---|\n"
@@ -58,7 +58,7 @@ def size(table: Table) -> str:
         norm = cell(table, "ego-norm", dataset)
         if rec and degree and norm:
             lines.append(
-                f"- {dataset.capitalize()}: Rec {rec.mean:.1f}, minus degree {degree.mean:.1f}, "
+                f"- {shown(dataset)}: Rec {rec.mean:.1f}, minus degree {degree.mean:.1f}, "
                 f"the norm of the ego-graph's features divided by N·F {norm.mean:.1f}; Rec's rank "
                 f"correlation with the size of the ego-graph is {rec.size_correlation:+.2f}."
             )
@@ -73,7 +73,7 @@ def untrained(table: Table) -> str:
             after, before = cell(table, row, dataset), cell(table, f"{row}-untrained", dataset)
             if after and before:
                 lines.append(
-                    f"- {dataset.capitalize()}, {title}: {after.mean:.1f} ± {after.std:.1f} "
+                    f"- {shown(dataset)}, {title}: {after.mean:.1f} ± {after.std:.1f} "
                     f"trained, {before.mean:.1f} ± {before.std:.1f} untrained."
                 )
     return "\n".join(lines) + "\n"
@@ -86,7 +86,7 @@ def forest(table: Table) -> str:
         mine, known = cell(table, "if", dataset), table.published("if", dataset)
         if mine and known and not known.failure:
             lines.append(
-                f"- {dataset.capitalize()}: measured {mine.mean:.1f}, which upside down is "
+                f"- {shown(dataset)}: measured {mine.mean:.1f}, which upside down is "
                 f"{100 - mine.mean:.1f}; published {known.mean:.1f} ± {known.std:.1f}."
             )
     return "\n".join(lines) + "\n"
@@ -104,7 +104,7 @@ def best(table: Table) -> str:
         (first, row), (least, floor) = max(others), max(trivial)
         spread = table.results.facts[dataset].random_spread
         lines.append(
-            f"- {dataset.capitalize()}: the best method is {rows()[row].title} ({first:.1f}), the "
+            f"- {shown(dataset)}: the best method is {rows()[row].title} ({first:.1f}), the "
             f"best trivial score {rows()[floor].title} ({least:.1f}); a random score spreads by "
             f"{spread:.1f}."
         )
@@ -157,5 +157,8 @@ def page(results: Results) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(Results.open(Path(sys.argv[1]))), encoding="utf-8")
+    results = Results.open(Path(sys.argv[1]))
+    if not results.records:
+        sys.exit(f"There are no results in {sys.argv[1]}.")
+    PAGE.write_text(page(results), encoding="utf-8")
     print(f"Written to {PAGE}.")

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
-from egoscore.errors import ParameterError
+from egoscore.errors import ParameterError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.reverse import SOLVERS
-from egoscore.score.likelihood import negative_log_likelihood
 from egoscore.settings import Settings, resolve
 
-Scores = dict[str, NDArray[np.floating]]
+if TYPE_CHECKING:
+    from egoscore.engine import FittedModel
+
+Score = NDArray[np.floating] | Exception  # (N,), or why there is none
+Scores = dict[str, Score]
 Run = Callable[[AttributedGraph, Draw, frozenset[str]], Scores]
 OURS = {
     "rec": ("Rec", "rec", "sqrt_snr"),
@@ -73,21 +76,33 @@ def _score(graph: AttributedGraph, draw: Draw, wanted: frozenset[str], **given: 
     model = fit_model(graph, settings, draw.seed, cpu)
     found: Scores = {}
     if "likelihood" in wanted:
-        egos = model.ego_graphs(graph, cpu)
-        nodes = np.arange(graph.num_nodes)
-        found["likelihood"] = negative_log_likelihood(
-            egos, model.networks, model.sde, draw.seed, nodes
-        )
+        found["likelihood"] = _likelihood(graph, model, draw.seed)
     for solver in SOLVERS:
         rows = {row for row in wanted - found.keys() if (row.partition("@")[2] or "em") == solver}
         if not rows:
             continue
         solving = replace(model, settings=replace(settings, solver=solver))
-        table = measure_nodes(solving, graph, cpu)
+        try:
+            table = measure_nodes(solving, graph, cpu)
+        except TrainingError as error:  # one solver's, not the others'
+            found |= dict.fromkeys(rows, error)
+            continue
         for row in rows:
             _, dissimilarity, weighting = OURS[row.partition("@")[0]]
             found[row] = combine(table, dissimilarity, alpha, weighting, model.sde)
     return found
+
+
+def _likelihood(graph: AttributedGraph, model: FittedModel, seed: int) -> Score:
+    from egoscore.device import choose_device
+    from egoscore.score.likelihood import negative_log_likelihood
+
+    egos = model.ego_graphs(graph, choose_device(-1))
+    try:
+        nodes = np.arange(graph.num_nodes)
+        return negative_log_likelihood(egos, model.networks, model.sde, seed, nodes)
+    except TrainingError as error:
+        return error
 
 
 def _settings(draw: Draw, given: dict[str, Any]) -> tuple[Settings, float]:

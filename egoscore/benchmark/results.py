@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from egoscore.benchmark.trial import OK, Record
-from egoscore.engine.files import LOCK, write_text
+from egoscore.engine.files import is_ours, write_text
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph
 
@@ -67,7 +67,8 @@ class Results:
             raise RunError(f"{path} is a file; a benchmark needs a directory of its own.")
         found = cls(path)
         known = path / "bench.json"
-        foreign = (other for other in path.iterdir() if other.name != LOCK) if path.exists() else ()
+        there = path.iterdir() if path.exists() else iter(())
+        foreign = (other for other in there if not is_ours(other))
         if not known.exists() and any(foreign):
             raise RunError(f"{path} is not empty and holds no benchmark; choose another directory.")
         try:
@@ -82,25 +83,29 @@ class Results:
         try:
             config = json.loads(known.read_text(encoding="utf-8"))
             self.facts = {name: Facts(**facts) for name, facts in config["datasets"].items()}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{known} cannot be read as a benchmark ({error}).") from error
         if not self.lines.exists():
             return
-        text = self.lines.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) < len(text):  # killed while writing: the half line is not a result
-            os.truncate(self.lines, len(whole))
-        for number, line in enumerate(whole.splitlines(), start=1):
+        for number, line in enumerate(self._whole_lines().splitlines(), start=1):
             try:
                 self._keep(json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 raise RunError(f"Line {number} of {self.lines} is not a result.") from error
 
+    def _whole_lines(self) -> bytes:
+        """All but half a line at the end, left by a process that was killed while writing."""
+        text = self.lines.read_bytes()
+        return text[: text.rfind(b"\n") + 1]
+
     def _keep(self, record: Record) -> None:
         self.records[record["dataset"], record["method"], record["trial"]] = record
 
     def note(self, facts: Mapping[str, Facts]) -> None:
-        """Note the networks; one that has changed since its first trial is refused."""
+        """Note the networks; one that has changed since its first trial is refused.
+
+        From here on the directory is written to: it must be locked.
+        """
         for name, fact in facts.items():
             if name in self.facts and self.facts[name] != fact:
                 raise RunError(
@@ -108,6 +113,8 @@ class Results:
                     "directory."
                 )
         self.facts |= facts
+        if self.lines.exists():
+            os.truncate(self.lines, len(self._whole_lines()))
         config = {
             "datasets": {name: vars(fact) for name, fact in self.facts.items()},
             "versions": {"python": platform.python_version()} | _versions(),

@@ -20,8 +20,10 @@ from egoscore.benchmark.results import Facts, Results
 from egoscore.benchmark.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
 from egoscore.benchmark.worker import Limits
 from egoscore.engine.files import lock_directory
-from egoscore.errors import RunError
+from egoscore.errors import ParameterError, RunError
 
+# One thread for a trial, and no GPU: a process that has used one cannot be forked.
+_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 _LIMITS = Limits(seconds=24 * 3600.0, gigabytes=16.0)
 
 
@@ -54,6 +56,8 @@ class Watcher(Protocol):
 
 def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
     """Run all trials that have no result yet; every one is on the disk as soon as it is over."""
+    if not plan.datasets:
+        raise ParameterError("datasets", "names of data sets, separated by commas", "")
     wanted = choose_rows(plan.methods)
     _require_installed(wanted)
     Results.open(plan.out)  # a directory that is no benchmark's is refused as it is
@@ -101,7 +105,7 @@ def _count(plan: Benchmark, wanted: tuple[str, ...]) -> int:
 
 def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher) -> None:
     """Hand the tasks to the processes; after a limit was hit, the same job is not tried again."""
-    hit: dict[tuple[str, str], list[Record]] = {}
+    hit = {} if plan.retry else _limits_hit(results)
     todo = iter(tasks)
     with ExitStack() as stack:
         log = stack.enter_context((plan.out / "output.log").open("ab"))
@@ -117,7 +121,7 @@ def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher)
         while True:
             while len(running) < count and (task := next(todo, None)) is not None:
                 limit = hit.get((task.dataset, task.job))
-                if limit is not None and not plan.retry:
+                if limit is not None:
                     results.add(records := not_run(task, limit))
                     watcher.finished(task, records)
                     continue
@@ -132,6 +136,15 @@ def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher)
                 if records[0]["status"] in (TIME, MEMORY):
                     hit[task.dataset, task.job] = records
                 watcher.finished(task, records)
+
+
+def _limits_hit(results: Results) -> dict[tuple[str, str], list[Record]]:
+    """Which jobs hit a limit on which network in an earlier run."""
+    return {
+        (record["dataset"], record["job"]): [record]
+        for record in results.records.values()
+        if record["status"] in (TIME, MEMORY)
+    }
 
 
 def _run_one(task: Task, idle: SimpleQueue[_Process]) -> list[Record]:
@@ -149,9 +162,12 @@ class _Process:
         self._limits = limits
         self._log = log
         self._process: subprocess.Popen[str] | None = None
+        self._stopped = False
 
     def run(self, task: Task) -> list[Record]:
         """The records of a trial; if the worker itself dies, that is what they say."""
+        if self._stopped:
+            return task.records(FAILED, "interrupted")
         if self._process is None or self._process.poll() is not None:
             self._process = self._start()
         assert self._process.stdin is not None
@@ -163,7 +179,7 @@ class _Process:
         except OSError:
             answer = ""
         if not answer:
-            return task.records(FAILED, "the process that runs trials died")
+            return task.records(FAILED, "the process that runs trials died; see output.log")
         records: list[Record] = json.loads(answer)
         return records
 
@@ -175,12 +191,13 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            env=os.environ | _ENVIRONMENT,
             start_new_session=True,  # Ctrl-C is this process's to answer
         )
 
     def stop(self) -> None:
         """End it; a trial that still runs ends with it."""
+        self._stopped = True
         if self._process is not None:
             with suppress(OSError):
                 self._process.stdin.close()  # type: ignore[union-attr]

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from egoscore.benchmark.methods import job_of, rows
 from egoscore.benchmark.published import Published, published
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.trial import OK, Record
+from egoscore.graph.datasets import is_dataset
 from egoscore.tell.words import counted
 
 TITLES = {
@@ -26,7 +28,7 @@ TITLES = {
 _COLUMNS = (
     *("metric", "dataset", "method", "mean", "std", "max", "trials", "failures"),
     *("published_mean", "published_std", "published_max", "published_failure"),
-    *("size_correlation", "cpu_seconds", "peak_mb"),
+    *("size_correlation", "cpu_seconds", "memory_mb"),
 )
 
 
@@ -41,7 +43,7 @@ class Cell:
     failures: Counter[str]
     size_correlation: float
     cpu_seconds: float
-    peak_mb: float
+    memory_mb: float
 
     @classmethod
     def of(cls, records: Sequence[Record], metric: str) -> Cell:
@@ -64,7 +66,7 @@ class Cell:
             failures,
             mean("size_correlation"),
             mean("cpu_seconds"),
-            max(float(record["peak_mb"]) for record in good),
+            max(float(record["peak_mb"] - record.get("start_mb", 0.0)) for record in good),
         )
 
     @property
@@ -126,6 +128,11 @@ class Table:
         return published().get((self.metric, row, dataset))
 
 
+def shown(dataset: str) -> str:
+    """A data set's name with a capital, a folder's as it is."""
+    return dataset.capitalize() if is_dataset(dataset) else Path(dataset).name
+
+
 def markdown(table: Table) -> str:
     """The table for a page; a random score's spread and the number of outliers in its head."""
     head = [f" {_heading(table, dataset)} | published | size |" for dataset in table.datasets]
@@ -145,9 +152,9 @@ def cost_markdown(results: Results) -> str:
     """What a trial costs: mean CPU seconds and the largest memory. Rows of one job share it."""
     table = Table.of(results, "roc_auc")
     lines = [
-        "**CPU seconds a trial (mean), memory in MB (largest, imports included)**",
+        "**CPU seconds of a trial (mean), MB above imports and data (largest)**",
         "",
-        f"|  |{''.join(f' {name.capitalize()} |' for name in table.datasets)}",
+        f"|  |{''.join(f' {shown(name)} |' for name in table.datasets)}",
         f"|---|{'---|' * len(table.datasets)}",
     ]
     by_job = {job_of()[row].name: row for row in reversed(table.rows)}
@@ -157,7 +164,7 @@ def cost_markdown(results: Results) -> str:
             cell = table.cells.get((row, dataset))
             known = cell is not None and cell.known
             parts.append(
-                f" {cell.cpu_seconds:.1f}, {cell.peak_mb:.0f} |" if cell and known else "  |"
+                f" {cell.cpu_seconds:.1f}, {cell.memory_mb:.0f} |" if cell and known else "  |"
             )
         lines.append("".join(parts))
     return "\n".join(lines) + "\n"
@@ -166,20 +173,20 @@ def cost_markdown(results: Results) -> str:
 def defects_markdown(results: Results) -> str:
     """What is known to be wrong with the methods that were run; empty if nothing is."""
     run = {row for _, row, _ in results.records}
-    known: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
     for name, row in rows().items():
         if name in run and row.defect:
-            known.setdefault(row.defect, row.title)
+            known.setdefault(row.defect, []).append(row.title)
     if not known:
         return ""
-    lines = [f"- {title}: {defect}" for defect, title in known.items()]
+    lines = [f"- {', '.join(titles)}: {defect}" for defect, titles in known.items()]
     return "\n".join(["**Known defects of the libraries' versions**", "", *lines]) + "\n"
 
 
 def _heading(table: Table, dataset: str) -> str:
     facts = table.results.facts[dataset]
     return (
-        f"{dataset.capitalize()} ({facts.outliers:,} outliers among {facts.nodes:,}; a random "
+        f"{shown(dataset)} ({facts.outliers:,} outliers among {facts.nodes:,}; a random "
         f"score's AUC spreads by {facts.random_spread:.1f})"
     )
 
@@ -212,8 +219,7 @@ def latex(table: Table) -> str:
     r"""The table for a paper: needs booktabs; best mean in bold, best maximum underlined."""
     columns = "l|" + "cc" * len(table.datasets)
     names = [
-        rf"\multicolumn{{2}}{{c}}{{\textbf{{{_escaped(name.capitalize())}}}}}"
-        for name in table.datasets
+        rf"\multicolumn{{2}}{{c}}{{\textbf{{{_escaped(shown(name))}}}}}" for name in table.datasets
     ]
     known = " & ".join(["measured & published"] * len(table.datasets))
     lines = [
@@ -269,7 +275,7 @@ def write_csv(results: Results) -> str:
             elif known is not None:
                 beside[:3] = [f"{v:.1f}" for v in (known.mean, known.std, known.largest)]
             numbers = [cell.mean, cell.std, cell.largest]
-            further = [cell.size_correlation, cell.cpu_seconds, cell.peak_mb]
+            further = [cell.size_correlation, cell.cpu_seconds, cell.memory_mb]
             writer.writerow(
                 [metric, dataset, row, *map(_short, numbers), cell.trials, cell.failed]
                 + beside

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.benchmark.methods import jobs
+from egoscore.benchmark.methods import Score, jobs
 from egoscore.benchmark.protocol import Draw
 from egoscore.device import one_thread
 from egoscore.graph import AttributedGraph
@@ -60,23 +62,31 @@ def run_trial(task: Task) -> list[Record]:
     """Score the nodes, then compare with the labels; what fails is a record, too."""
     graph = load(task.dataset, task.data_dir)
     draw = Draw(task.dataset, task.job, task.trial)
-    began = time.process_time()
+    began, start = time.process_time(), peak_memory()
     try:
         with one_thread():
             scores = jobs()[task.job].run(blind(graph), draw, frozenset(task.rows))
-        records = [task.record(row, OK) | _judge(graph, scores[row]) for row in task.rows]
-    except MemoryError as error:
-        records = task.records(MEMORY, _sentence(error))
-    except Exception as error:
-        # a rival may fail in any way, and every way is a result
-        memory = "can't allocate memory" in str(error) or "not enough memory" in str(error)
-        records = task.records(MEMORY if memory else FAILED, _sentence(error))
+        records = [_judged(task, row, graph, scores[row]) for row in task.rows]
+    except Exception as error:  # a rival may fail in any way, and every way is a result
+        traceback.print_exc()
+        records = task.records(_kind(error), sentence(error))
     cost = {
         "parameters": draw.chosen,
         "cpu_seconds": round(time.process_time() - began, 3),
+        "start_mb": round(start, 1),
         "peak_mb": round(peak_memory(), 1),
     }
     return [record | cost for record in records]
+
+
+def _judged(task: Task, row: str, graph: AttributedGraph, score: Score) -> Record:
+    """The record of a row: its metrics, or why it has none."""
+    try:
+        if isinstance(score, Exception):
+            raise score
+        return task.record(row, OK) | _judge(graph, score)
+    except Exception as error:
+        return task.record(row, _kind(error), sentence(error))
 
 
 def _judge(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
@@ -98,15 +108,26 @@ def _judge(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
     return record | {"size_correlation": size}
 
 
-def _sentence(error: BaseException) -> str:
+def _kind(error: Exception) -> str:
+    """Whether an error means that memory ran out; libraries say it in different ways."""
+    said = str(error).lower()
+    signs = ("allocate memory", "not enough memory", "bad_alloc")
+    lacks = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    return MEMORY if lacks or any(sign in said for sign in signs) else FAILED
+
+
+def sentence(error: BaseException) -> str:
+    """What went wrong, in a line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:500]
 
 
+MAXRSS_PER_MB = 2**20 if sys.platform == "darwin" else 2**10  # the system's unit
+
+
 def peak_memory() -> float:
     """The largest memory this process had, in MB."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MAXRSS_PER_MB
 
 
 def not_run(task: Task, records: Iterable[Record]) -> list[Record]:

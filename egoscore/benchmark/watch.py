@@ -68,7 +68,7 @@ class ShowProgress:
         now = time.monotonic()
         lines = [
             Text(f"  running {_name(task)}, {now - began:.0f} s")
-            for task, began in self._running.items()
+            for task, began in list(self._running.items())  # others change it meanwhile
         ]
         return Group(*lines, self._bar)
 

@@ -20,13 +20,27 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from threading import Thread
 from typing import TextIO
 
 from egoscore.benchmark.methods import jobs
-from egoscore.benchmark.trial import FAILED, MEMORY, TIME, Record, Task, load, run_trial
+from egoscore.benchmark.trial import (
+    FAILED,
+    MAXRSS_PER_MB,
+    MEMORY,
+    TIME,
+    Record,
+    Task,
+    load,
+    run_trial,
+    sentence,
+)
 from egoscore.detector import EgoScore
 from egoscore.device import one_thread
+from egoscore.engine.measure import end_with
 from egoscore.graph.generated import generate_network
+
+_ANSWERS = 1000  # a file descriptor that nothing else uses
 
 
 @dataclass(frozen=True)
@@ -39,29 +53,37 @@ class Limits:
 
 def run_limited(task: Task, limits: Limits, orders: TextIO) -> list[Record]:
     """Run a trial in a child process; whoever gives `orders` being gone ends it, too."""
-    _prepare(task)
+    try:
+        _prepare(task)
+    except Exception as error:  # a library may fail to load in any way
+        return task.records(FAILED, sentence(error))
     reading, writing = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        os.close(reading)
         _be_child(task, limits, writing)
     os.close(writing)
     try:
         answer = _answer(reading, began + limits.seconds, orders)
+        if answer is None:
+            _kill(child)
+    except BaseException:
+        _kill(child)
+        raise
     finally:
         os.close(reading)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    records: list[Record]
-    if answer is None:
-        records = task.records(TIME, f"more than {limits.seconds:g} s")
-    elif not answer.endswith(b"\n"):  # it died before it had told all
-        records = task.records(*_death(status))
-    else:
-        records = json.loads(answer)
-    return [record | {"seconds": round(time.monotonic() - began, 3)} for record in records]
+    _, status, usage = os.wait4(child, 0)
+    _kill(child)  # what it may have started and left behind
+    clock = {"seconds": round(time.monotonic() - began, 3)}
+    if answer is not None and answer.endswith(b"\n"):
+        return [record | clock for record in json.loads(answer)]
+    # killed, or dead before it had told all
+    how = (TIME, f"more than {limits.seconds:g} s") if answer is None else _death(status)
+    cost = clock | {
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
+        "peak_mb": round(usage.ru_maxrss / MAXRSS_PER_MB, 1),
+    }
+    return [record | cost for record in task.records(*how)]
 
 
 def _prepare(task: Task) -> None:
@@ -83,22 +105,35 @@ def _be_child(task: Task, limits: Limits, writing: int) -> None:
     """Run the trial, write its records, and end without the parent's clean-up."""
     code = 1
     try:
+        os.setpgid(0, 0)  # so that it can be killed with all that it starts
+        Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, _ANSWERS)  # else the runner would wait for this process when the worker dies
         largest = int(limits.gigabytes * 2**30)
         with contextlib.suppress(ValueError, OSError):  # not every system can limit it
             resource.setrlimit(resource.RLIMIT_DATA, (largest, largest))
+        answer = json.dumps(run_trial(task)).encode() + b"\n"
         with open(writing, "wb") as out:
-            out.write(json.dumps(run_trial(task)).encode() + b"\n")
+            out.write(answer)
         code = 0
     finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 
+def _kill(child: int) -> None:
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(child, signal.SIGKILL)
+
+
 def _answer(reading: int, deadline: float, orders: TextIO) -> bytes | None:
-    """All that the child writes until it ends; None if the time is up before."""
-    parts: list[bytes] = []
-    while True:
+    """What the child writes: a line, or less if it dies before; None if the time is up."""
+    text, given = b"", orders.fileno()
+    while not text.endswith(b"\n"):
         left = deadline - time.monotonic()
-        given = orders.fileno()
         ready, _, _ = select.select([reading, given], [], [], max(0.0, left))
         if given in ready:  # nothing is sent while a trial runs: the other side is gone
             sys.exit(1)
@@ -106,8 +141,9 @@ def _answer(reading: int, deadline: float, orders: TextIO) -> bytes | None:
             return None
         part = os.read(reading, 65_536)
         if not part:
-            return b"".join(parts)
-        parts.append(part)
+            break
+        text += part
+    return text
 
 
 def _death(status: int) -> tuple[str, str]:
@@ -121,8 +157,9 @@ def _death(status: int) -> tuple[str, str]:
 def main() -> None:
     """Answer tasks until there are no more."""
     limits = Limits(**json.loads(sys.argv[1]))
-    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(1, _ANSWERS)
     os.dup2(2, 1)  # what libraries print is not an answer
+    answers = os.fdopen(_ANSWERS, "w")
     for line in sys.stdin:
         given = json.loads(line)
         task = Task(**given | {"rows": tuple(given["rows"])})

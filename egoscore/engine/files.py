@@ -86,3 +86,8 @@ def model_path(path: Path) -> Path:
     if not file.exists():
         raise RunError(f"There is no model at {file}; fit a detector and save it there first.")
     return file
+
+
+def is_ours(path: Path) -> bool:
+    """What a run killed in its very first moment may have left."""
+    return path.name == LOCK or path.name.startswith(UNFINISHED)

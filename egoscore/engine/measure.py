@@ -159,13 +159,13 @@ _worker_job: _Job | None = None
 def _start_worker(inbox: Any) -> None:
     global _worker_job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     torch.set_num_threads(1)
     model, shared, device = inbox.get()
     _worker_job = _Job.prepare(model, shared.open(), device)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End this process when its parent is gone: nobody would, if the parent was killed."""
     while os.getppid() == parent:
         time.sleep(1.0)

@@ -18,6 +18,7 @@ from egoscore.engine.files import (
     LOCK,
     MODEL_FILE,
     UNFINISHED,
+    is_ours,
     load_tensors,
     lock_directory,
     replacing,
@@ -76,7 +77,7 @@ class RunDirectory:
         if path.exists() and not path.is_dir():
             raise RunError(f"{path} is a file; a run needs a directory of its own.")
         known = (path / "config.json").exists()
-        if not known and path.exists() and any(not _is_ours(p) for p in path.iterdir()):
+        if not known and path.exists() and any(not is_ours(p) for p in path.iterdir()):
             raise RunError(
                 f"{path} is not empty and holds no run of egoscore; choose another directory."
             )
@@ -203,11 +204,6 @@ def write_table(table: pa.Table, path: Path) -> None:
     """Write a Parquet file, whole or not at all."""
     with replacing(path) as draft:
         pq.write_table(table, draft)
-
-
-def _is_ours(path: Path) -> bool:
-    """What a run killed in its very first moment may have left."""
-    return path.name == LOCK or path.name.startswith(UNFINISHED)
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from egoscore.graph.network import AttributedGraph
 
 NUM_POSITIONS = 8
 _VALUES_AT_ONCE = 2**24
+_SMALLEST_AGREEMENT = 0.2  # as a correlation
 
 
 def laplacian(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
@@ -53,16 +54,28 @@ def random_walk(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
     spread = _symmetric(graph)  # its powers have the same diagonal as those of the walk
     size, random = graph.num_nodes, np.random.default_rng(seed)
     num_probes = int(np.clip(2**22 // size, 32, 1024))
-    width = int(np.clip(_VALUES_AT_ONCE // size, 1, num_probes))
-    total, used = np.zeros((size, NUM_POSITIONS)), 0
-    while used < num_probes:
+    width = int(np.clip(_VALUES_AT_ONCE // size, 1, num_probes // 2))
+    halves, used = np.zeros((2, size, NUM_POSITIONS)), 0
+    while used * width < num_probes:
         signs = random.integers(0, 2, (size, width)).astype(np.float64) * 2.0 - 1.0
         walked = spread @ signs
         for step in range(NUM_POSITIONS):
             walked = spread @ walked
-            total[:, step] += np.einsum("np,np->n", signs, walked)
-        used += width
-    return _standardised(total / used)
+            halves[used % 2, :, step] += np.einsum("np,np->n", signs, walked)
+        used += 1
+    return _standardised(halves.sum(axis=0) * _agreeing(halves))
+
+
+def _agreeing(halves: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether two independent estimates (2, N, C) of a column agree, (C,).
+
+    Where they do not there is nothing to see but the error of the estimate: a walk on a
+    two-sided network, say, is never back after an odd number of steps.
+    """
+    first, second = halves - halves.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+    agreement = (first * second).sum(axis=0) / np.where(scale > 0, scale, 1.0)
+    return np.asarray(agreement > _SMALLEST_AGREEMENT)
 
 
 POSITIONS: dict[str, Callable[[AttributedGraph, int], NDArray[np.float32]]] = {

@@ -45,6 +45,8 @@ def test_half_a_line_is_not_a_result(results):
         file.write(json.dumps(record(trial=1))[:20])
     again = Results.open(results.path)
     assert len(again.records) == 1
+    assert not results.lines.read_text().endswith("\n")  # whoever looks changes nothing
+    again.note({"net": FACTS})
     again.add([record(trial=1)])
     assert len(Results.open(results.path).records) == 2
 

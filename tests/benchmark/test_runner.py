@@ -103,6 +103,9 @@ def test_a_trial_that_takes_too_long_is_killed_and_the_others_are_not_tried(smal
     assert found[0]["reason"] == "more than 1.5 s"
     assert found[3]["reason"].startswith("not run: trial 0")
     assert [record["status"] for record in results.of(small, "degree")] == ["ok"] * 4
+    more = plan_for(small, tmp_path / "b", "paper", trials=5, limits=limits)
+    last = run_benchmark(more, watch).of(small, "rec")[4]
+    assert last["reason"].startswith("not run")  # also after a new start
 
 
 def test_a_trial_that_takes_too_much_memory_is_oom(tmp_path):
@@ -130,6 +133,7 @@ def test_a_failure_is_a_line_with_its_reason_and_can_be_tried_again(tmp_path):
 def test_what_cannot_be_run_is_refused_before_anything_is_written(small, tmp_path):
     for plan, error in (
         (plan_for(small, tmp_path / "b", "nonsense"), ParameterError),
+        (Benchmark((), ("lof",), tmp_path / "b"), ParameterError),
         (plan_for("no-such-data", tmp_path / "b", "lof"), DatasetError),
     ):
         with pytest.raises(error):

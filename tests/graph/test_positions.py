@@ -66,3 +66,12 @@ def test_columns_are_standardised(name):
     found = POSITIONS[name](generate_network(400, 1600, 2, seed=4), 0)
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(found.std(axis=0), 1, atol=1e-4)
+
+
+def test_what_is_nothing_but_the_error_of_an_estimate_is_left_out():
+    random = np.random.default_rng(0)
+    edges = np.stack([random.integers(0, 150, 900), 150 + random.integers(0, 150, 900)])
+    found = random_walk(AttributedGraph.from_edges(edges, np.ones((300, 1))), seed=0)
+    odd = [step % 2 == 1 for step in range(2, 2 + NUM_POSITIONS)]
+    assert not found[:, odd].any()  # a walk between two sides is back after even steps only
+    assert found[:, 0].any()
