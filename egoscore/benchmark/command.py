@@ -12,8 +12,10 @@ from egoscore.benchmark.tables import (
     Table,
     cost_markdown,
     defects_markdown,
+    heading,
     latex,
     markdown,
+    texts,
     write_csv,
 )
 from egoscore.benchmark.watch import ShowProgress
@@ -27,10 +29,25 @@ def run_and_tell(plan: Benchmark, figures: bool) -> None:
     with ShowProgress() as watcher:
         results = run_benchmark(plan, watcher)
     write_tables(results)
-    print(markdown(Table.of(results, "roc_auc")))
+    for dataset in plan.datasets:
+        show_table(Table.of(results, "roc_auc"), dataset)
     print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
     if figures:
         draw_figures(plan.out, plan.datasets, plan.data_dir, print)
+
+
+def show_table(table: Table, dataset: str) -> None:
+    """The rows of one network on the terminal."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    grid = Grid("method", title=heading(table, dataset), title_justify="left")
+    for name in ("ROC-AUC (%)", "published", "size"):
+        grid.add_column(name, justify="right")
+    for row in table.rows:
+        if (row, dataset) in table.cells:
+            grid.add_row(rows()[row].title, *texts(table, row, dataset))
+    Console().print(grid)
 
 
 def write_tables(results: Results) -> None:

@@ -135,7 +135,7 @@ def shown(dataset: str) -> str:
 
 def markdown(table: Table) -> str:
     """The table for a page; a random score's spread and the number of outliers in its head."""
-    head = [f" {_heading(table, dataset)} | published | size |" for dataset in table.datasets]
+    head = [f" {heading(table, dataset)} | published | size |" for dataset in table.datasets]
     lines = [
         f"**{TITLES[table.metric]}**",
         "",
@@ -183,7 +183,8 @@ def defects_markdown(results: Results) -> str:
     return "\n".join(["**Known defects of the libraries' versions**", "", *lines]) + "\n"
 
 
-def _heading(table: Table, dataset: str) -> str:
+def heading(table: Table, dataset: str) -> str:
+    """A network, how many outliers it has, and how much chance alone moves the ROC-AUC."""
     facts = table.results.facts[dataset]
     return (
         f"{shown(dataset)} ({facts.outliers:,} outliers among {facts.nodes:,}; a random "
@@ -192,23 +193,30 @@ def _heading(table: Table, dataset: str) -> str:
 
 
 def _markdown_cells(table: Table, row: str, dataset: str) -> str:
+    measured, beside, size = texts(table, row, dataset)
+    cell = table.cells.get((row, dataset))
+    if cell and cell.known and round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
+        mean, _, rest = measured.partition(" ")
+        measured = f"**{mean}** {rest}"
+    return f" {measured} | {beside} | {size} |"
+
+
+def texts(table: Table, row: str, dataset: str) -> tuple[str, str, str]:
+    """What was measured, what was published, and the correlation with size."""
     cell, known = table.cells.get((row, dataset)), table.published(row, dataset)
-    beside = (
-        "" if known is None else known.failure or _numbers(known.mean, known.std, known.largest)
-    )
+    beside = ""
+    if known is not None:
+        beside = known.failure or _numbers(known.mean, known.std, known.largest)
     if cell is None:
-        return f"  | {beside} |  |"
+        return "", beside, ""
     if not cell.known:
-        return f" {cell.failed} | {beside} |  |"
-    mean = f"{cell.mean:.1f}"
-    if round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
-        mean = f"**{mean}**"
+        return cell.failed, beside, ""
     notes = [cell.failed] if cell.failures else []
     if cell.trials < table.most_trials(dataset):
         notes.insert(0, counted(cell.trials, "trial"))
     note = f" [{'; '.join(notes)}]" if notes else ""
-    measured = f"{mean} ± {cell.std:.1f} ({cell.largest:.1f}){note}"
-    return f" {measured} | {beside} | {cell.size_correlation:+.2f} |"
+    measured = _numbers(cell.mean, cell.std, cell.largest) + note
+    return measured, beside, f"{cell.size_correlation:+.2f}"
 
 
 def _numbers(mean: float, std: float, largest: float) -> str:

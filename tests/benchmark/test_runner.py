@@ -213,7 +213,9 @@ def test_the_command_prints_the_table_and_lists_methods(small, tmp_path):
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "b")], capture_output=True, text=True, check=True
     )
-    assert "| LOF |" in done.stdout
+    assert "LOF" in done.stdout
+    assert "a random score's AUC" in " ".join(done.stdout.split())
+    assert "| LOF |" in (tmp_path / "b" / "tables.md").read_text()
     assert "2 trials to run" in done.stderr
     listed = subprocess.run([*EGOSCORE, "bench", "--list"], capture_output=True, text=True)
     assert "paper: rec, rec-unweighted, energy, energy-unweighted" in listed.stdout
