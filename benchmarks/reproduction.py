@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from egoscore.benchmark.cells import Cell, Table, shown
 from egoscore.benchmark.methods import OURS, rows
 from egoscore.benchmark.results import Results
-from egoscore.benchmark.tables import Cell, Table, cost_markdown, defects_markdown, markdown, shown
+from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown
 from egoscore.tell.words import counted
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"

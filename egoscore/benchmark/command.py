@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from egoscore.benchmark.cells import TITLES, Table
 from egoscore.benchmark.draw import draw_figures
+from egoscore.benchmark.latex import latex
 from egoscore.benchmark.methods import rows
 from egoscore.benchmark.plates import require_drawing
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.runner import Benchmark, run_benchmark
 from egoscore.benchmark.tables import (
-    TITLES,
-    Table,
     cost_markdown,
     defects_markdown,
     heading,
-    latex,
     markdown,
     texts,
     write_csv,

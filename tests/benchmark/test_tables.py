@@ -6,15 +6,10 @@ import io
 import numpy as np
 import pytest
 
+from egoscore.benchmark.cells import Table
+from egoscore.benchmark.latex import latex
 from egoscore.benchmark.results import Facts, Results
-from egoscore.benchmark.tables import (
-    Table,
-    cost_markdown,
-    defects_markdown,
-    latex,
-    markdown,
-    write_csv,
-)
+from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown, write_csv
 
 AUCS = {"lof": (0.5, 0.7), "rec": (0.8, 0.4, 0.9), "-degree": (0.7, 0.7, 0.7)}
 
@@ -82,10 +77,15 @@ def test_rows_with_fewer_trials_say_so_and_defects_are_told(results):
 def test_latex_is_in_the_papers_layout(results):
     text = latex(Table.of(results, "roc_auc"))
     assert r"\textbf{net\_1}" in text
-    assert r"$\mathbf{70.0} \pm 21.6 \, (\underline{90.0})$ & $65.0 \pm 11.2 \, (79.8)$" in text
+    assert (
+        r"$\mathbf{70.0} \pm 21.6 \, (\underline{90.0})$ & $65.0 \pm 11.2 \, (79.8)$ & $-0.50$"
+        in text
+    )
+    assert r"6 of 124 outliers, random $\pm 12.1$" in text
+    assert r"$60.0 \pm 10.0 \, (70.0)$ [1 failed] &" in text
     assert r"3 OOM & $38.8 \pm 8.9 \, (52.5)$" in text
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len({line.replace(r"\&", "").count("&") for line in body[1:]}) == 1
+    assert len({line.replace(r"\&", "").count("&") for line in body[2:]}) == 1
     assert text.count(r"\midrule") >= 3
 
 
