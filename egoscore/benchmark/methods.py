@@ -140,7 +140,8 @@ def _ego_networks(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) ->
 
 
 def _library_jobs() -> Iterable[Job]:
-    from egoscore.rivals.libraries import RIVALS, standardised
+    from egoscore.graph.scaling import standardised
+    from egoscore.rivals.libraries import RIVALS
 
     def job(name: str, scaled: bool) -> Job:
         rival = RIVALS[name]

@@ -54,3 +54,8 @@ def _deviation(features: NDArray[np.float32], mean: NDArray[np.float64]) -> NDAr
     for start in range(0, len(features), _ROWS_AT_ONCE):
         total += np.square(features[start : start + _ROWS_AT_ONCE] - mean).sum(axis=0)
     return np.sqrt(total / len(features))
+
+
+def standardised(graph: AttributedGraph) -> AttributedGraph:
+    """The same network, every feature with zero mean and unit standard deviation."""
+    return FeatureScaling.fit(graph.features).apply(graph)

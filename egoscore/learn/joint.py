@@ -63,6 +63,7 @@ class _Transformer(nn.Module):
     def forward(
         self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
+        """x (B, N, F), adj (B, N, N), mask (B, N), t (B,), positions (B, N, P) → noises."""
         count, size, _ = x.shape
         time = t.view(-1, 1, 1)
         nodes = self.read_nodes(torch.cat([x, positions, time.expand(count, size, 1)], dim=-1))

@@ -28,8 +28,10 @@ def propagation(adj: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Channel:
-    """One way to look at a batch: values x (B, N, C) of the nodes, and P (B, N, N), which spreads
-    them. P·X, what a node sees around it, has no weights in it: layers share it.
+    """One way to look at a batch: values x (B, N, C) of the nodes, and how they spread.
+
+    `spread` is P (B, N, N). `around` is P·X (B, N, C), what a node sees around it: it has no
+    weights in it, so layers share it.
     """
 
     x: Tensor

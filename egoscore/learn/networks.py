@@ -33,7 +33,7 @@ class FeatureNetwork(nn.Module):
         self.mlp = Mlp(joined, 2 * joined, 2 * joined, num_features)
 
     def forward(self, channel: Channel, mask: Tensor) -> Tensor:
-        """A, mask (B, N) → (B, N, F), zero where padded."""
+        """The nodes seen through A, mask (B, N) → (B, N, F), zero where padded."""
         count, size = mask.shape
         joined = torch.cat([channel.x, torch.tanh(self.convolution(channel))], dim=-1)
         real = mask.flatten().nonzero().squeeze(1)

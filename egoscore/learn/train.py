@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from egoscore.learn.state import TrainingState
 
 FIRST_TIME = 1e-5
 _CAPACITY = 65_536  # padded entries that go through the networks at once: they stay in the cache
+_LOSSES = ("loss of the features", "loss of the adjacency")
 _HOPELESS = 1000.0  # times the loss of a network that answers nothing but zero
 _FILL = 32_768  # below this a batch costs more in overhead than padding to it does
 
@@ -57,9 +58,9 @@ def train(
         epoch_losses = np.zeros(2)
         for centres in _batches(len(egos), config.batch_size, state.epoch, seed):
             losses = _accumulate_gradients(state, egos, centres, sde, seed)
-            _require_sane(losses, limits, state.epoch, config)
+            _require_sane(zip(_LOSSES, losses, limits, strict=True), state.epoch, config)
             norms = [optimiser.clip(config.clip_norm) for optimiser in state.optimisers]
-            _require_sane(norms, [math.inf] * len(norms), state.epoch, config)
+            _require_sane((("gradient", n, math.inf) for n in norms), state.epoch, config)
             state.step(config.ema_decay)
             epoch_losses += np.array(losses) * (len(centres) / len(egos))
         state.history.append((float(epoch_losses[0]), float(epoch_losses[1])))
@@ -113,13 +114,13 @@ def _loss_limits(egos: EgoGraphs) -> tuple[float, float]:
 
 
 def _require_sane(
-    values: Sequence[float], limits: Sequence[float], epoch: int, config: TrainingConfig
+    found: Iterable[tuple[str, float, float]], epoch: int, config: TrainingConfig
 ) -> None:
-    parts = ("features", "adjacency") if len(values) == 2 else ("network",)
-    for part, value, limit in zip(parts, values, limits, strict=True):
+    """Refuse to go on where a (name, value, limit) is beyond its limit, or not a number."""
+    for name, value, limit in found:
         if not math.isfinite(value) or value > limit:
             raise TrainingError(
-                f"Training diverged in epoch {epoch + 1}: the loss of the {part} ran away (found "
+                f"Training diverged in epoch {epoch + 1}: the {name} ran away (found "
                 f"{value:.3g}); use a smaller lr (now {config.lr}) or look for extreme values "
                 "among the features."
             )

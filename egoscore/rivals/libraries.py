@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.graph import AttributedGraph
 from egoscore.rivals.full_batch import full_batch, replaced
 
 if TYPE_CHECKING:
@@ -58,11 +58,6 @@ class Rival:
     own: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     needs: str = ""
     defect: str = ""
-
-
-def standardised(graph: AttributedGraph) -> AttributedGraph:
-    """The same network, every feature with zero mean and unit standard deviation."""
-    return FeatureScaling.fit(graph.features).apply(graph)
 
 
 def _lof(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.graph import AttributedGraph
+from egoscore.graph.scaling import standardised
 from egoscore.rivals.egonets import count_triangles
 
 Floats = NDArray[np.float64]
@@ -60,18 +61,14 @@ def _squares(graph: AttributedGraph) -> Floats:
     return squares
 
 
-def _standardise(graph: AttributedGraph) -> AttributedGraph:
-    return FeatureScaling.fit(graph.features).apply(graph)
-
-
 TRIVIAL: dict[str, Trivial] = {
     "random": Trivial("Random", random_order),
     "degree": Trivial("Degree", lambda graph, seed: degree(graph)),
     "-degree": Trivial("-Degree", lambda graph, seed: -degree(graph)),
     "norm": Trivial("Feature norm", lambda graph, seed: feature_norm(graph)),
     "norm-standardised": Trivial(
-        "Feature norm (standardised)", lambda graph, seed: feature_norm(_standardise(graph))
+        "Feature norm (standardised)", lambda graph, seed: feature_norm(standardised(graph))
     ),
-    "ego-norm": Trivial("Ego-graph norm", lambda graph, seed: ego_norm(_standardise(graph))),
+    "ego-norm": Trivial("Ego-graph norm", lambda graph, seed: ego_norm(standardised(graph))),
     "clustering": Trivial("Clustering", lambda graph, seed: clustering(graph)),
 }

@@ -17,8 +17,9 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
 from egoscore.graph import AttributedGraph
+from egoscore.graph.scaling import standardised
 from egoscore.rivals import libraries
-from egoscore.rivals.libraries import RIVALS, standardised
+from egoscore.rivals.libraries import RIVALS
 
 RNG = np.random.default_rng(0)
 SIZE = 24
