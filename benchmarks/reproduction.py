@@ -22,8 +22,8 @@ Written by `benchmarks/reproduction.py` from the results of `egoscore bench`
 (`make reproduction`); no measured number here was typed by hand. How trials are drawn and what the
 columns mean stands in [`benchmark.md`](benchmark.md). Values are mean ± standard deviation
 (maximum) over trials in percent; "size" is the rank correlation of a score with the size of the
-ego-graph. Rows with fewer trials than others say so; what is empty was not run. Labels are used to print these numbers and
-for nothing else.
+ego-graph. Rows with fewer trials than others say so; what is empty was not run. Labels are used to
+print these numbers and for nothing else.
 """
 
 
