@@ -16,10 +16,12 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TextIO
 
@@ -57,10 +59,16 @@ def run_limited(task: Task, limits: Limits, orders: TextIO) -> list[Record]:
         _prepare(task)
     except Exception as error:  # a library may fail to load in any way
         return task.records(FAILED, sentence(error))
+    with TemporaryDirectory(prefix="egoscore-") as scratch:  # gone with the trial, however it ends
+        return _run_forked(task, limits, orders, scratch)
+
+
+def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> list[Record]:
     reading, writing = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
+        tempfile.tempdir = scratch
         _be_child(task, limits, writing)
     os.close(writing)
     try:

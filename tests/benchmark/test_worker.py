@@ -31,6 +31,8 @@ def score(graph, draw, wanted):
     if way == "some":
         return {"degree": graph.neighbours.degrees.astype(float), "random": ValueError("half")}
     if way == "leave":
+        import tempfile
+        tempfile.mkdtemp(prefix="left-")
         subprocess.Popen(["sleep", "300"])
     if way in ("sleep", "orphan"):
         time.sleep(300)
@@ -82,6 +84,12 @@ def test_every_end_is_a_record(way, status, reason):
     assert (record["status"], record["reason"]) == (status, reason)
     assert record["cpu_seconds"] >= 0
     assert record["peak_mb"] > 50
+
+
+def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    run("leave")
+    assert not list(tmp_path.rglob("left-*"))
 
 
 def test_memory_that_cannot_be_had_is_oom():
