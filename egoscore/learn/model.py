@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from egoscore.diffuse.sde import Sde, per_graph
 from egoscore.keyed import Purpose, uniforms
 from egoscore.learn.inference import Inference
 from egoscore.learn.layers import Channel, GradientFlowConvolution, GraphConvolution, Linear
@@ -47,14 +46,6 @@ class GenerativeModel(nn.Module, ABC):
     def predictor(self) -> Predictor:
         """The same for scoring, as it is fast."""
         return _Unpacking(self)
-
-    def gradients(
-        self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor, sde: Sde
-    ) -> tuple[Tensor, Tensor]:
-        """The gradients of log p at time t (B,), with respect to x and to adj."""
-        noise_x, noise_adj = self.predict_noise(x, adj, mask, t, positions)
-        scale = per_graph(-1.0 / sde.std(t), x)
-        return noise_x * scale, noise_adj * scale
 
     def initialise(self, seed: int) -> None:
         """Weights from keyed random numbers: torch's global generator is never touched."""

@@ -35,9 +35,10 @@ def by_hand(model, batch, noise, epoch, t, sde):
         x = decay * batch.x[row : row + 1].double() + sigma * z_x[row]
         adj = decay * batch.adj[row : row + 1].double() + sigma * z_adj[row]
         mask = batch.mask[row : row + 1].double()
-        s_x, s_adj = model.gradients(
-            x, adj, mask, t[row : row + 1], batch.positions[row : row + 1].double(), sde
+        noises = model.predict_noise(
+            x, adj, mask, t[row : row + 1], batch.positions[row : row + 1].double()
         )
+        s_x, s_adj = (-noise / sigma for noise in noises)
         losses.append(
             [
                 0.5 * float((sigma * s_x[0] + z_x[row]).norm()) ** 2,

@@ -8,7 +8,6 @@ import pytest
 import torch
 from scipy import stats
 
-from egoscore.diffuse import SDES
 from egoscore.learn import ScoreModel
 
 
@@ -70,23 +69,3 @@ def test_every_parameter_is_initialised(monkeypatch):
     empty = torch.empty
     monkeypatch.setattr(torch, "empty", lambda *shape: empty(*shape).fill_(math.nan))
     assert all(value.isfinite().all() for value in weights().values())
-
-
-@pytest.mark.parametrize("name", SDES)
-def test_gradients_are_minus_the_noise_over_sigma(name):
-    sde = SDES[name]
-    model = ScoreModel(num_features=2, hidden_size=4)
-    randomness = torch.Generator().manual_seed(0)
-    x = torch.randn(3, 4, 2, generator=randomness)
-    adj = torch.randn(3, 4, 4, generator=randomness)
-    mask = torch.tensor([[1.0, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0]])
-    times = [0.01, 0.4, 1.0]
-    t = torch.tensor(times, dtype=torch.float64)
-    nowhere = x.new_empty(3, 4, 0)
-    noises = model.predict_noise(x, adj, mask, t, nowhere)
-    gradients = model.gradients(x, adj, mask, t, nowhere, sde)
-    for noise, gradient in zip(noises, gradients, strict=True):
-        assert gradient.dtype == torch.float32
-        for graph in range(3):
-            sigma = float(sde.variance(t[graph])) ** 0.5
-            torch.testing.assert_close(gradient[graph], -noise[graph] / sigma)

@@ -18,7 +18,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
-from egoscore.rivals import libraries
+from egoscore.rivals import detectors
 from egoscore.rivals.libraries import RIVALS
 
 RNG = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_there_is_every_method_of_the_paper_and_more():
 
 
 def test_the_weight_decay_is_that_of_the_benchmark():
-    assert libraries.WEIGHT_DECAY == WEIGHT_DECAY
+    assert detectors.WEIGHT_DECAY == WEIGHT_DECAY
 
 
 @pytest.mark.parametrize("name", RIVALS)
@@ -96,13 +96,13 @@ def test_every_hyperparameter_drawn_reaches_the_detector(name):
 
 
 def test_no_detector_sees_labels():
-    assert set(libraries._as_data(GRAPH).keys()) == {"x", "edge_index"}
+    assert set(detectors.as_data(GRAPH).keys()) == {"x", "edge_index"}
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_pygod_gets_the_edges_and_raw_features(directed):
     graph = AttributedGraph.from_edges([[0, 2], [1, 1]], [[1e6], [2.0], [3.0]], directed)
-    data = libraries._as_data(graph)
+    data = detectors.as_data(graph)
     expected = [[0, 1], [2, 1]] if directed else [[0, 1], [1, 0], [1, 2], [2, 1]]
     assert data.edge_index.T.tolist() == expected
     assert data.x.dtype == torch.float32
@@ -169,13 +169,13 @@ def test_a_last_node_without_edges_breaks_those_that_say_so(name):
 
 def test_conad_learns_nothing_from_its_contrast():
     settings = {"hid_dim": 8, "epoch": 5, "dropout": 0.1}
-    narrow, wide = (libraries._fit("CONAD", GRAPH, 0, margin=m, **settings) for m in (0.5, 100.0))
+    narrow, wide = (detectors.fit("CONAD", GRAPH, 0, margin=m, **settings) for m in (0.5, 100.0))
     np.testing.assert_array_equal(narrow, wide)
 
 
 def test_conad_without_chance_is_dominant():
     settings = {"hid_dim": 8, "epoch": 5}
-    conad, dominant = (libraries._fit(n, GRAPH, 0, **settings) for n in ("CONAD", "DOMINANT"))
+    conad, dominant = (detectors.fit(n, GRAPH, 0, **settings) for n in ("CONAD", "DOMINANT"))
     np.testing.assert_allclose(conad, dominant, rtol=1e-4)
 
 
@@ -190,7 +190,7 @@ def test_guide_does_not_take_the_motifs_of_another_network(tmp_path, monkeypatch
     star = AttributedGraph.from_edges([[0] * 5, range(1, 6)], np.ones((6, 2)))
     score("guide", path)
     alone = score("guide", star)
-    libraries._motif_folder.cache_clear()
+    detectors.motif_folder.cache_clear()
     np.testing.assert_array_equal(alone, score("guide", star))
     np.testing.assert_array_equal(alone, score("guide", star))
     assert not list(tmp_path.iterdir())

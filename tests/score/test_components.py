@@ -47,7 +47,8 @@ def plain_components(egos, model, node, tau, level, sample, solver):
     steps = torch.tensor([round(20 * tau)])
 
     def gradients(x, adj, t):
-        return model.gradients(x, adj, batch.mask, t, batch.positions, VP())
+        noises = model.predict_noise(x, adj, batch.mask, t, batch.positions)
+        return tuple(-noise / VP().std(t).view(-1, 1, 1).to(x) for noise in noises)
 
     with torch.no_grad():
         process = ReverseProcess(VP(), SOLVERS[solver], gradients)
