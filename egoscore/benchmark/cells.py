@@ -66,6 +66,11 @@ class Cell:
         return not np.isnan(self.mean)
 
     @property
+    def repeated(self) -> bool:
+        """Whether several trials ended well, so that a spread means something."""
+        return self.trials - self.failures.total() > 1
+
+    @property
     def failed(self) -> str:
         """How many trials failed, and how, for a reader; empty if none did."""
         parts = [f"{count} {kind}" for kind, count in sorted(self.failures.items())]

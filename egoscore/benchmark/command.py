@@ -60,9 +60,11 @@ def write_tables(results: Results) -> None:
 
 
 def list_rows() -> None:
-    """The methods by group, with their names."""
-    groups: dict[str, list[str]] = {}
-    for name, row in rows().items():
-        groups.setdefault(row.family, []).append(name)
-    for family, names in groups.items():
-        print(f"{family}: {', '.join(names)}")
+    """The methods by group: name and title."""
+    width = max(map(len, rows()))
+    groups = dict.fromkeys(row.family for row in rows().values())
+    for group in groups:
+        print(group)
+        for name, row in rows().items():
+            if row.family == group:
+                print(f"  {name:{width}}  {row.title}")

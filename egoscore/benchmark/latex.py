@@ -48,7 +48,8 @@ def _latex_cells(table: Table, row: str, dataset: str) -> str:
     if round(cell.largest, 1) == table.best(dataset, lambda c: c.largest):
         largest = rf"\underline{{{largest}}}"
     remark = f" [{_escaped(n)}]" if (n := note(table, cell, dataset)) else ""
-    measured = rf"${mean} \pm {cell.std:.1f} \, ({largest})${remark}"
+    spread = rf" \pm {cell.std:.1f} \, ({largest})" if cell.repeated else ""
+    measured = f"${mean}{spread}${remark}"
     return f"{measured} & {beside} & ${cell.size_correlation:+.2f}$"
 
 

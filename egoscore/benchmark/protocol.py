@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-HIDDEN_SIZES = {"reddit": (32, 48, 64), "weibo": (32, 64, 128, 256)}
+_WEIBO = (32, 64, 128, 256)
+HIDDEN_SIZES = {"reddit": (32, 48, 64), "weibo": _WEIBO, "weibo-like": _WEIBO}
 EPOCHS = {"dgraph": 2, "dgraph-like": 2}
 BATCH_SIZES = {"weibo": 2048, "weibo-like": 2048, "disney": 0, "books": 0}
 _GRID: dict[str, tuple[Any, ...]] = {

@@ -101,8 +101,8 @@ class Results:
     def _keep(self, record: Record) -> None:
         self.records[record["dataset"], record["method"], record["trial"]] = record
 
-    def note(self, facts: Mapping[str, Facts]) -> None:
-        """Note the networks; one that has changed since its first trial is refused.
+    def note(self, facts: Mapping[str, Facts], limits: Mapping[str, float]) -> None:
+        """Note the networks and limits; a network changed since its first trial is refused.
 
         From here on the directory is written to: it must be locked.
         """
@@ -117,6 +117,7 @@ class Results:
             os.truncate(self.lines, len(self._whole_lines()))
         config = {
             "datasets": {name: vars(fact) for name, fact in self.facts.items()},
+            "limits": dict(limits),
             "versions": {"python": platform.python_version()} | _versions(),
         }
         write_text(self.path / "bench.json", json.dumps(config, indent=2) + "\n")

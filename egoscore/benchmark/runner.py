@@ -64,7 +64,7 @@ def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
     with lock_directory(plan.out):
         results = Results.open(plan.out)
         facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
-        results.note(facts)
+        results.note(facts, asdict(plan.limits))
         tasks = list(_tasks(plan, wanted, results))
         watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
         if tasks:

@@ -38,8 +38,8 @@ def _markdown_cells(table: Table, row: str, dataset: str) -> str:
     measured, beside, size = texts(table, row, dataset)
     cell = table.cells.get((row, dataset))
     if cell and cell.known and round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
-        mean, _, rest = measured.partition(" ")
-        measured = f"**{mean}** {rest}"
+        mean, gap, rest = measured.partition(" ")
+        measured = f"**{mean}**{gap}{rest}"
     return f" {measured} | {beside} | {size} |"
 
 
@@ -54,7 +54,8 @@ def texts(table: Table, row: str, dataset: str) -> tuple[str, str, str]:
     if not cell.known:
         return cell.failed, beside, ""
     remark = f" [{n}]" if (n := note(table, cell, dataset)) else ""
-    measured = _numbers(cell.mean, cell.std, cell.largest) + remark
+    repeated = _numbers(cell.mean, cell.std, cell.largest)
+    measured = (repeated if cell.repeated else f"{cell.mean:.1f}") + remark
     return measured, beside, f"{cell.size_correlation:+.2f}"
 
 

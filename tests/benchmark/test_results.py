@@ -11,6 +11,7 @@ from egoscore.benchmark.results import Facts, Results
 from egoscore.errors import InputError, RunError
 
 FACTS = Facts(100, 200, 3, 5, "abc")
+LIMITS = {"seconds": 60.0, "gigabytes": 2.0}
 
 
 def record(method="lof", trial=0, status="ok", dataset="net"):
@@ -20,7 +21,7 @@ def record(method="lof", trial=0, status="ok", dataset="net"):
 @pytest.fixture
 def results(tmp_path):
     found = Results.open(tmp_path / "bench")
-    found.note({"net": FACTS})
+    found.note({"net": FACTS}, LIMITS)
     return found
 
 
@@ -29,6 +30,7 @@ def test_what_was_added_is_there_again(results):
     again = Results.open(results.path)
     assert again.facts == {"net": FACTS}
     assert again.records == results.records
+    assert json.loads((results.path / "bench.json").read_text())["limits"] == LIMITS
     assert [r["trial"] for r in again.of("net", "lof")] == [0, 1]
 
 
@@ -46,7 +48,7 @@ def test_half_a_line_is_not_a_result(results):
     again = Results.open(results.path)
     assert len(again.records) == 1
     assert not results.lines.read_text().endswith("\n")  # whoever looks changes nothing
-    again.note({"net": FACTS})
+    again.note({"net": FACTS}, LIMITS)
     again.add([record(trial=1)])
     assert len(Results.open(results.path).records) == 2
 
@@ -59,7 +61,7 @@ def test_a_later_result_replaces_an_earlier_one(results):
 
 def test_a_network_that_has_changed_is_refused(results):
     with pytest.raises(RunError, match="not the network"):
-        Results.open(results.path).note({"net": Facts(100, 201, 3, 5, "abd")})
+        Results.open(results.path).note({"net": Facts(100, 201, 3, 5, "abd")}, LIMITS)
 
 
 def test_rubbish_is_refused(tmp_path, results):

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore import generate_network
+from egoscore.benchmark.methods import OURS
 from egoscore.benchmark.runner import Benchmark, run_benchmark
 from egoscore.benchmark.worker import Limits
 from egoscore.engine.files import lock_directory
@@ -218,7 +219,9 @@ def test_the_command_prints_the_table_and_lists_methods(small, tmp_path):
     assert "| LOF |" in (tmp_path / "b" / "tables.md").read_text()
     assert "2 trials to run" in done.stderr
     listed = subprocess.run([*EGOSCORE, "bench", "--list"], capture_output=True, text=True)
-    assert "paper: rec, rec-unweighted, energy, energy-unweighted" in listed.stdout
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    assert names[names.index("paper") : names.index("solvers")] == ["paper", *OURS]
+    assert ["rec-unweighted", "Rec", "(unweighted)"] in map(str.split, listed.stdout.splitlines())
     wrong = subprocess.run([*command, "--methods", "lofe"], capture_output=True, text=True)
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
