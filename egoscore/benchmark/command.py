@@ -19,6 +19,7 @@ from egoscore.benchmark.tables import (
 )
 from egoscore.benchmark.watch import ShowProgress
 from egoscore.engine.files import write_text
+from egoscore.tell.words import printable
 
 
 def run_and_tell(plan: Benchmark, figures: bool) -> None:
@@ -39,8 +40,10 @@ def show_table(table: Table, dataset: str) -> None:
     """The rows of one network on the terminal."""
     from rich.console import Console
     from rich.table import Table as Grid
+    from rich.text import Text
 
-    grid = Grid("method", title=heading(table, dataset), title_justify="left")
+    title = Text(printable(heading(table, dataset)), "table.title")
+    grid = Grid("method", title=title, title_justify="left")
     for name in ("ROC-AUC (%)", "published", "size"):
         grid.add_column(name, justify="right")
     for row in table.rows:

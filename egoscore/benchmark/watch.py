@@ -8,12 +8,11 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
-from egoscore.tell.words import counted
+from egoscore.tell.words import counted, printable
 
 
 class ShowProgress:
@@ -62,7 +61,7 @@ class ShowProgress:
         self._say(f"{_name(task)}: {_outcome(records)}")
 
     def _say(self, sentence: str) -> None:
-        self._console.print(escape(sentence), highlight=False, soft_wrap=True)
+        self._console.print(Text(printable(sentence)), soft_wrap=True)
 
     def _picture(self) -> Group:
         now = time.monotonic()

@@ -4,14 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from egoscore import generate_network
+from egoscore import EgoScore, generate_network
 from egoscore.benchmark.methods import OURS, choose_rows, job_of, jobs, rows
 from egoscore.benchmark.protocol import Draw
-from egoscore.benchmark.trial import blind
 from egoscore.device import one_thread
+from egoscore.engine import fit_model, measure_nodes
+from egoscore.engine.model import make_networks
 from egoscore.errors import ParameterError
+from egoscore.score import combine
 
+CPU = torch.device("cpu")
 RIVALS = {
     *("lof", "if", "mlpae", "scan", "radar", "anomalous", "gcnae", "dominant", "done", "adone"),
     *("anomalydae", "gaan", "guide", "conad"),
@@ -69,13 +73,24 @@ def test_variants_draw_the_same_and_score_otherwise(job):
     assert not np.allclose(other[f"rec-{job}"], plain["rec"])
 
 
-def test_untrained_rows_are_those_of_a_model_that_was_not_trained():
+def test_untrained_rows_score_with_the_networks_that_the_seed_draws():
     graph = generate_network(30, 60, 3, seed=1)
+    draw = Short("builtin", "untrained", 2)
+    wanted = frozenset(f"{row}-untrained" for row in OURS)
     with one_thread():
-        found = jobs()["untrained"].run(
-            graph, Draw("builtin", "untrained", 0), frozenset({"rec-untrained"})
+        found = jobs()["untrained"].run(graph, draw, wanted)
+        size, alpha = draw.chosen["hidden_size"], draw.chosen["alpha"]
+        settings = EgoScore(preset="paper", epochs=1, hidden_size=size).settings()
+        trained = fit_model(graph, settings, 2, CPU)
+        drawn = replace(trained, networks=make_networks(settings, 3, False, 2))
+        tables = [measure_nodes(model, graph, CPU) for model in (drawn, trained)]
+    assert found.keys() == wanted
+    for row, (_, dissimilarity, weighting) in OURS.items():
+        as_drawn, as_trained = (
+            combine(table, dissimilarity, alpha, weighting, drawn.sde) for table in tables
         )
-    assert found.keys() == {"rec-untrained"}
+        np.testing.assert_array_equal(found[f"{row}-untrained"], as_drawn)
+        assert not np.allclose(as_drawn, as_trained)  # an epoch would have been seen
 
 
 @pytest.mark.parametrize("job", ["trivial", "gdss", "untrained", "default", "oddball", "amen"])
@@ -94,11 +109,3 @@ def test_permuting_the_labels_changes_no_score_of_ours(job, monkeypatch):
             jobs()[job].run(given, Short("builtin", job, 0), wanted) for given in (graph, shuffled)
         )
     assert all(np.array_equal(first[row], second[row]) for row in wanted)
-
-
-def test_a_blind_network_tells_nothing_of_its_outliers():
-    graph = generate_network(60, 120, 3, seed=2)
-    seen = blind(graph)
-    assert seen.labels is None
-    assert not seen.node_info
-    assert seen.fingerprint() == graph.fingerprint()
