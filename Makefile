@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper reproduction clean
+.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
 	@echo "make bench-solvers   error and ranking against evaluations, for every solver"
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
+	@echo "make bench-default   the default preset against its rivals, generated and real networks (hours)"
 	@echo "make reproduction    all methods on the real networks, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches and runs/"
 
@@ -76,6 +77,10 @@ bench-solvers: $(VENV)/.installed-bench
 
 bench-paper: $(VENV)/.installed-bench
 	$(BIN)/egoscore bench --datasets disney,books --methods paper --jobs 2 --out runs/bench-paper --data-dir $(DATA)
+
+bench-default: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/ablation.py
+	$(BIN)/python benchmarks/default.py --data-dir $(DATA)
 
 reproduction: $(VENV)/.installed-bench
 	$(BIN)/egoscore bench --datasets disney,books --methods all --jobs 2 --out runs/reproduction --data-dir $(DATA)

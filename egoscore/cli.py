@@ -23,7 +23,7 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Folder with data files; else $EGOSCORE_DATA, the cache, the public home."),
 ]
-MODEL, SCORE, TRAINING = "Model", "Score", "Training"
+MODEL, SCORE, TRAINING = "Model (preset 'paper')", "Score (preset 'paper')", "Training"
 
 
 def _option(text: str, panel: str) -> Any:
@@ -42,11 +42,19 @@ def detect(
         ),
     ],
     out: Annotated[Path, typer.Option(help="Directory to write the run to.")],
-    preset: Annotated[str, typer.Option(help="'paper' or 'default'.")] = "default",
+    preset: Annotated[
+        str, typer.Option(help="'default', or 'paper' for the paper to the letter.")
+    ] = "default",
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     top: Annotated[int, typer.Option(help="How many nodes to show.", min=0)] = 20,
     data_dir: DataDir = None,
     contamination: Annotated[float, typer.Option(help="Share of nodes to flag.")] = 0.1,
+    fdr: Annotated[
+        float, typer.Option(help="Share of wrong ones among the nodes called significant.")
+    ] = 0.1,
+    updates: Annotated[
+        int | None, _option("Optimiser steps of a network (preset 'default').", TRAINING)
+    ] = None,
     dissimilarity: Annotated[str | None, _option("'rec' or 'energy'.", SCORE)] = None,
     alpha: Annotated[
         float | None,
@@ -68,12 +76,16 @@ def detect(
     num_hops: Annotated[int | None, _option("Reach of an ego-graph.", MODEL)] = None,
     max_nodes: Annotated[int | None, _option("Largest ego-graph.", MODEL)] = None,
     sde: Annotated[str | None, _option("'vp', 've' or 'subvp'.", MODEL)] = None,
-    hidden_size: Annotated[int | None, _option("Width of the networks.", MODEL)] = None,
-    epochs: Annotated[int | None, _option("Passes over the network.", TRAINING)] = None,
+    hidden_size: Annotated[int | None, _option("Width of the networks.", TRAINING)] = None,
+    epochs: Annotated[
+        int | None, _option("Passes over the network (preset 'paper').", TRAINING)
+    ] = None,
     lr: Annotated[float | None, _option("Learning rate.", TRAINING)] = None,
     weight_decay: Annotated[float | None, _option("Weight decay.", TRAINING)] = None,
     batch_size: Annotated[int | None, _option("Nodes per step, 0 for all.", TRAINING)] = None,
-    use_ema: Annotated[bool | None, _option("Score with averaged weights.", TRAINING)] = None,
+    use_ema: Annotated[
+        bool | None, _option("Score with averaged weights (preset 'paper').", TRAINING)
+    ] = None,
     gpu: Annotated[int, typer.Option(help="Number of the CUDA device, -1 for the CPU.")] = -1,
     num_workers: Annotated[int, typer.Option(help="Processes that score.")] = 1,
 ) -> None:

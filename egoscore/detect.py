@@ -8,13 +8,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from egoscore.detector import EgoScore
 from egoscore.device import choose_device
 from egoscore.engine.files import write_text
 from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
+from egoscore.surprise.model import Surprises
+from egoscore.tell.doubt import remarks
 from egoscore.tell.metrics import Evaluation, evaluate
 from egoscore.tell.ranking import ranking
 from egoscore.tell.report import render_report
@@ -30,6 +34,7 @@ class Detection:
     detector: EgoScore
     ranking: pa.Table
     evaluation: Evaluation | None
+    remarks: list[str]
     path: Path
 
 
@@ -41,13 +46,24 @@ def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | P
         detector.fit_in(run, graph)
         detector.save(run.model_file)
         score = detector.decision_score_.numpy()
-        table = ranking(graph, score, detector.label_.numpy(), detector.components_)
+        columns = detector.components_.columns()
+        if hasattr(detector, "significant_"):
+            columns = {"significant": detector.significant_.numpy().astype("int8")} | columns
+        table = ranking(graph, score, detector.label_.numpy(), columns)
         evaluation = None if graph.labels is None else evaluate(graph.labels, score)
         write_table(table, run.path / "scores.parquet")
+        said = _remarks(detector, graph, score)
         losses = detector.loss_history_
-        report = render_report(config, table, detector.threshold_, losses, evaluation)
+        report = render_report(config, table, detector.threshold_, losses, evaluation, said)
         write_text(run.path / "report.html", report)
-    return Detection(graph, detector, table, evaluation, run.path)
+    return Detection(graph, detector, table, evaluation, said, run.path)
+
+
+def _remarks(detector: EgoScore, graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
+    table = detector.components_
+    if isinstance(table, Surprises):
+        return remarks(graph, score, table, detector.model_)
+    return remarks(graph, score)
 
 
 def describe(graph: AttributedGraph, source: str, detector: EgoScore) -> dict[str, Any]:

@@ -5,42 +5,52 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from egoscore import settings as rules
 from egoscore.device import choose_device, one_thread
-from egoscore.engine import FittedModel, fit_model, measure_nodes
 from egoscore.engine.files import load_tensors, model_path, save_tensors
 from egoscore.engine.model import parse_metadata
+from egoscore.engine.recipe import Bars, Recipe, Table
+from egoscore.engine.reconstructing import Reconstructing
 from egoscore.engine.run import RunDirectory
+from egoscore.engine.surprising import Surprising
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.convert import as_graph
-from egoscore.score import ComponentTable, combine
+from egoscore.surprise.model import Surprises
 from egoscore.tell import certainty
 from egoscore.tell.progress import progress_bar
 from egoscore.tell.words import summary
 
+_DAMAGED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 _OF_THIS_MACHINE = ("gpu", "num_workers", "verbose")  # how to compute, not what: not saved
 
 
 class EgoScore(BaseEstimator):  # type: ignore[misc]
     """Ranks the nodes of an attributed network by abnormality, without labels.
 
-    Learns the distribution of ego-graphs with a score-based generative model, noises each
-    ego-graph, denoises it, and measures what came back different (Gavrilev & Burnaev, 2023).
-    Higher scores are more abnormal. Parameters left at None are taken from the preset; what is
-    set after fitting takes effect with the next fit.
+    Higher scores are more abnormal. Parameters left at None are taken from the preset; one that
+    the preset has no use for is refused. What is set after fitting takes effect with the next fit.
+
+    The default preset learns what the centre of an ego-graph is expected to be given the rest,
+    and sums up three surprises: features, company, place. Preset "paper" learns the distribution
+    of whole ego-graphs, noises each, denoises it, and measures what came back different
+    (Gavrilev & Burnaev, 2023), to the letter.
 
     Args:
-        preset: "paper" is the paper to the letter; "default" is the same for now.
+        preset: "default" or "paper".
         seed: same seed, same result, bit for bit on the same machine.
         contamination: share of nodes to flag, in (0, 0.5].
+        fdr: share of wrong ones among the nodes called significant (default preset).
+        updates: optimiser steps of each network (default preset).
+        hidden_size: width of the networks, a multiple of 4.
+        lr, weight_decay, batch_size: training; in the paper's batch_size 0 takes all nodes at once.
+
+        All that follow belong to preset "paper".
         dissimilarity: "rec", the matrix distance, or "energy", the shift of Dirichlet energy.
         alpha: weight of the features against the structure in "rec", in [0, 1].
         weighting: weight of a noise level: "sqrt_snr", "snr" or "none".
@@ -55,22 +65,23 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         solver: "em", "reverse", "em+langevin", "reverse+langevin" or "s4"; or "dpm", which draws
             no noise on the way back and needs 5 to 10 steps instead of 100.
         steps: solver steps for the whole time; a level tau takes floor(steps·tau).
-        hidden_size: width of the networks, a multiple of 4.
-        epochs, lr, weight_decay, batch_size: training; batch_size 0 takes all nodes at once,
-            epochs 0 leaves the networks as they were initialised.
+        epochs: passes over the network; 0 leaves the networks as they were initialised.
         use_ema: score with the running average of the weights.
-        directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
-            networkx graph know it themselves.
-        gpu: number of the CUDA device, -1 for the CPU.
         num_workers: processes that score; more than one needs the usual
             `if __name__ == "__main__":` in a script.
+
+        directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
+            networkx graph know it themselves.
+        gpu: number of the CUDA device, -1 for the CPU; the default preset needs none.
         verbose: 1 shows progress bars.
 
     Attributes (after fit):
         decision_score_: (N,) float64 tensor, the scores of the training network.
         label_: (N,) 1 for nodes above `threshold_`. threshold_: set by `contamination`.
-        components_: the component table all scores are computed from.
-        model_: networks, scaling and settings. loss_history_: (epochs, 2) features, adjacency.
+        p_value_, significant_: (N,) how rare a score as high is, and 1 where that stands out
+            among all nodes at the rate `fdr` (default preset).
+        components_: the table all scores are computed from.
+        model_: everything learned. loss_history_: (steps, networks).
     """
 
     def __init__(
@@ -78,6 +89,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         preset: str = "default",
         seed: int = 0,
         contamination: float = 0.1,
+        fdr: float = 0.1,
+        updates: int | None = None,
         dissimilarity: str | None = None,
         alpha: float | None = None,
         weighting: str | None = None,
@@ -104,6 +117,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.preset = preset
         self.seed = seed
         self.contamination = contamination
+        self.fdr = fdr
+        self.updates = updates
         self.dissimilarity = dissimilarity
         self.alpha = alpha
         self.weighting = weighting
@@ -127,9 +142,9 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.num_workers = num_workers
         self.verbose = verbose
 
-    def settings(self) -> rules.Settings:
+    def settings(self) -> rules.AnySettings:
         """The settings in force: the preset's, replaced by those given; all parameters checked."""
-        for name in ("seed", "contamination", "directed", "gpu", "num_workers", "verbose"):
+        for name in ("seed", "contamination", "fdr", "directed", "gpu", "num_workers", "verbose"):
             rules.check(name, getattr(self, name))
         given = {name: getattr(self, name) for name in rules.SETTING_NAMES}
         return rules.resolve(self.preset, given)
@@ -144,62 +159,51 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def fit_in(self, run: RunDirectory | None, graph: AttributedGraph) -> Self:
         """`fit`, keeping everything in a run directory and continuing what is there."""
         chosen = self.settings()
-        device = choose_device(self.gpu)
-        seed = int(self.seed)
+        where = int(self.seed), choose_device(self.gpu), self.num_workers, self._bars(), run
+        recipe: Recipe
+        table: Table
         with one_thread():
-            title = "Learning ego-graphs"
-            with progress_bar(title, chosen.epochs, "epochs", self.verbose) as advance:
-                done = 0
-
-                def show(state: Any) -> None:
-                    nonlocal done
-                    advance(state.epoch - done)
-                    done = state.epoch
-
-                model = fit_model(graph, chosen, seed, device, run, show)
-            table = self._measure(model, graph, device, run)
-        self._finish(model, table)
+            if isinstance(chosen, rules.Settings):
+                recipe, table = Reconstructing.fit(graph, chosen, *where)
+            else:
+                recipe, table = Surprising.fit(graph, chosen, *where)
+        self._finish(recipe, table)
         return self
 
-    def _measure(
-        self,
-        model: FittedModel,
-        graph: AttributedGraph,
-        device: torch.device,
-        run: RunDirectory | None = None,
-    ) -> ComponentTable:
-        title = "Reconstructing"
-        with progress_bar(title, graph.num_nodes, "nodes", self.verbose) as advance:
-            return measure_nodes(model, graph, device, self.num_workers, run, advance)
+    def _bars(self) -> Bars:
+        return lambda title, total, unit: progress_bar(title, total, unit, self.verbose)
 
-    def _finish(self, model: FittedModel, table: ComponentTable) -> None:
-        self.model_ = model
+    def _finish(self, recipe: Recipe, table: Table) -> None:
+        self._recipe = recipe
+        self.model_ = recipe.model
         self.components_ = table
-        self.loss_history_ = np.array(model.history, dtype=np.float64).reshape(-1, 2)
-        self.n_features_in_ = len(model.scaling.mean)
-        self.decision_score_ = self._score(table)
+        self.loss_history_ = recipe.history
+        self.n_features_in_ = recipe.num_features
+        self.decision_score_ = torch.from_numpy(recipe.score(table))
+        for name in ("p_value_", "significant_"):  # of an earlier fit, with another preset
+            self.__dict__.pop(name, None)
+        if isinstance(table, Surprises):
+            self.p_value_ = torch.from_numpy(table.p_value)
+            self.significant_ = certainty.significant(self.p_value_, self.fdr)
         self._flag(certainty.threshold(self.decision_score_, self.contamination))
 
     def _flag(self, threshold: float) -> None:
         self.threshold_ = threshold
         self.label_ = (self.decision_score_ > threshold).long()
 
-    def _score(self, table: ComponentTable) -> Tensor:
-        used = self.model_.settings
-        values = combine(table, used.dissimilarity, used.alpha, used.weighting, self.model_.sde)
-        return torch.from_numpy(values)
-
-    def score_components(self, data: Any) -> ComponentTable:
+    def score_components(self, data: Any) -> Any:
         """The component table of a network, which may be one never seen."""
         self._require_fitted()
         self.settings()
         graph = as_graph(data, self.directed)
         with one_thread():
-            return self._measure(self.model_, graph, choose_device(self.gpu))
+            device = choose_device(self.gpu)
+            return self._recipe.measure(graph, device, self.num_workers, self._bars())
 
     def decision_function(self, data: Any, label: Any = None) -> Tensor:
         """Scores of all nodes of a network, (N,); the network may be one never seen."""
-        return self._score(self.score_components(data))
+        table = self.score_components(data)
+        return torch.from_numpy(self._recipe.score(table))
 
     def predict(
         self,
@@ -234,21 +238,14 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one safetensors file."""
         self._require_fitted()
-        table = self.components_
-        tensors = self.model_.tensors() | {
-            "training.node": torch.from_numpy(table.node),
-            "training.ego_size": torch.from_numpy(table.ego_size),
-            "training.energy": torch.from_numpy(table.energy),
-            "training.values": torch.from_numpy(np.ascontiguousarray(table.values)),
-        }
+        tensors, facts = self._recipe.pack(self.components_)
         parameters = {
             name: _plain(value)
             for name, value in self.get_params().items()
             if name not in _OF_THIS_MACHINE
         }
-        extra = {"parameters": parameters, "taus": table.taus, "num_samples": table.num_samples}
-        extra |= {"threshold": self.threshold_}
-        save_tensors(Path(path), tensors, self.model_.metadata() | extra)
+        extra = {"parameters": parameters, "threshold": self.threshold_}
+        save_tensors(Path(path), tensors, facts | extra)
 
     @classmethod
     def load(cls, path: str | Path) -> EgoScore:
@@ -258,32 +255,25 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         metadata = parse_metadata(text, str(file))
         try:
             return cls._restored(tensors, metadata)
-        except (AttributeError, KeyError, IndexError, RuntimeError, TypeError, ValueError) as error:
+        except _DAMAGED as error:
             raise RunError(f"{file} is damaged: its parts do not fit together.") from error
 
     @classmethod
     def _restored(cls, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> EgoScore:
         detector = cls(**metadata["parameters"])
-        table = ComponentTable(
-            node=_array(tensors["training.node"]),
-            ego_size=_array(tensors["training.ego_size"]),
-            energy=_array(tensors["training.energy"]),
-            values=_array(tensors["training.values"]),
-            taus=tuple(metadata["taus"]),
-            num_samples=metadata["num_samples"],
-        )
-        detector._finish(FittedModel.from_tensors(tensors, metadata), table)
+        recipe: Recipe
+        table: Table
+        if metadata.get("recipe") == "surprise":
+            recipe, table = Surprising.unpack(tensors, metadata)
+        else:
+            recipe, table = Reconstructing.unpack(tensors, metadata)
+        detector._finish(recipe, table)
         detector._flag(metadata["threshold"])
         return detector
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "decision_score_"):
             raise NotFittedError("This EgoScore is not fitted yet; call 'fit' first.")
-
-
-def _array(tensor: Tensor) -> NDArray[Any]:
-    array: NDArray[Any] = tensor.numpy()
-    return array
 
 
 def _plain(value: Any) -> Any:

@@ -51,6 +51,11 @@ class Purpose(IntEnum):
     SUBSAMPLE = 12
     PROBE_FEATURES = 13
     PROBE_ADJACENCY = 14
+    SAMPLE_ROWS = 15
+    FOLD = 16
+    CENTRE_BATCH = 17
+    CENTRE_TIME = 18
+    CENTRE_NOISE = 19
 
 
 @_inlined

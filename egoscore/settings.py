@@ -15,11 +15,12 @@ from egoscore.graph.positions import POSITIONS
 from egoscore.learn import MODELS
 from egoscore.reverse import SOLVERS
 from egoscore.score import DISSIMILARITIES, WEIGHTINGS
+from egoscore.surprise.network import Training
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that determines model and score, except data and seed. Defaults: the paper's.
+    """What determines the paper's model and score, except data and seed. Defaults: the paper's.
 
     The paper draws lr, alpha and hidden size anew for every trial. Where a single value is needed
     it is the middle of the grid (alpha), or the value with which the training loss falls
@@ -46,7 +47,8 @@ class Settings:
     use_ema: bool = False
 
 
-PRESETS = {"default": Settings(), "paper": Settings()}
+AnySettings = Settings | Training
+PRESETS: dict[str, AnySettings] = {"default": Training(), "paper": Settings()}
 
 Rule = tuple[Callable[[Any], bool], str]
 
@@ -97,9 +99,11 @@ RULES: dict[str, Rule] = {
     "weight_decay": (lambda v: _is_number(v) and 0 <= v <= 10, "a float in [0, 10]"),
     "batch_size": (lambda v: _is_int(v) and v >= 0, "an int of at least 0, 0 for all nodes"),
     "use_ema": _FLAG,
+    "updates": _whole(1, 2**17),
     "preset": _one_of(*PRESETS),
     "seed": _whole(0, 2**64 - 1),
     "contamination": (lambda v: _is_number(v) and 0 < v <= 0.5, "a float in (0, 0.5]"),
+    "fdr": (lambda v: _is_number(v) and 0 < v < 1, "a float in (0, 1)"),
     "directed": _FLAG,
     "gpu": (lambda v: _is_int(v) and v >= -1, "an int, the number of the GPU or -1 for the CPU"),
     "num_workers": _whole(1, 4096),
@@ -114,17 +118,39 @@ def check(name: str, value: Any) -> None:
         raise ParameterError(name, rule, value)
 
 
-def resolve(preset: str, given: dict[str, Any]) -> Settings:
+def resolve(preset: str, given: dict[str, Any]) -> AnySettings:
     """The preset's settings, replaced by those given that are not None; all checked."""
     check("preset", preset)
     chosen = asdict(PRESETS[preset])
-    chosen |= {name: value for name, value in given.items() if value is not None}
+    for name, value in given.items():
+        if value is not None:
+            _require_part(name, value, preset)
+            chosen[name] = value
     for name, value in chosen.items():
         check(name, value)
+    if preset == "default" and not chosen["batch_size"]:
+        raise ParameterError("batch_size", "an int of at least 1 with this preset", 0)
     plain = {
         name: value.item() if hasattr(value, "item") else value for name, value in chosen.items()
     }
-    return Settings(**plain)
+    return type(PRESETS[preset])(**plain)
 
 
-SETTING_NAMES = tuple(field.name for field in fields(Settings))
+def resolve_paper(given: dict[str, Any]) -> Settings:
+    """The paper's settings, replaced by those given that are not None; all checked."""
+    chosen = resolve("paper", given)
+    assert isinstance(chosen, Settings)
+    return chosen
+
+
+def _require_part(name: str, value: Any, preset: str) -> None:
+    """Refuse what the preset has no use for: silence would mislead."""
+    if not hasattr(PRESETS[preset], name):
+        others = " or ".join(f"'{p}'" for p, settings in PRESETS.items() if hasattr(settings, name))
+        rule = f"left out with preset '{preset}', where it plays no part (it is one of {others})"
+        raise ParameterError(name, rule, value)
+
+
+SETTING_NAMES = tuple(
+    dict.fromkeys(field.name for settings in PRESETS.values() for field in fields(settings))
+)

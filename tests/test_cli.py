@@ -20,7 +20,14 @@ from egoscore.cli import app, main
 from egoscore.errors import EgoScoreError
 from egoscore.graph.datasets import list_datasets
 
-QUICK = {"epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 10, "hidden_size": 8}
+QUICK = {
+    "preset": "paper",
+    "epochs": 2,
+    "num_levels": 2,
+    "num_samples": 1,
+    "steps": 10,
+    "hidden_size": 8,
+}
 OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
 PARAMETERS = inspect.signature(EgoScore).parameters
 ON_COMMAND_LINE = [name for name in PARAMETERS if name not in ("directed", "verbose")]
@@ -157,14 +164,15 @@ class TestDetect:
 
     def test_every_option_reaches_the_detector(self, call, monkeypatch, tmp_path):
         given = {
-            **{"preset": "paper", "seed": 4, "contamination": 0.2, "dissimilarity": "energy"},
+            **{"preset": "paper", "seed": 4, "contamination": 0.2, "fdr": 0.3},
+            **{"dissimilarity": "energy"},
             **{"alpha": 0.25, "weighting": "snr", "num_levels": 5, "num_samples": 2},
             **{"model": "congress", "positions": "laplacian"},
             **{"num_hops": 2, "max_nodes": 9, "sde": "ve", "solver": "s4", "steps": 11},
             **{"hidden_size": 12, "epochs": 6, "lr": 0.5, "weight_decay": 0.25},
             **{"batch_size": 77, "use_ema": True, "gpu": -1, "num_workers": 3},
         }
-        assert set(given) == set(ON_COMMAND_LINE)
+        assert {*given, "updates"} == set(ON_COMMAND_LINE)  # which is the other preset's
         seen = []
 
         def record(graph, source, detector, out):
@@ -180,7 +188,9 @@ class TestDetect:
         assert (code, errors) == (2, "egoscore: enough\n")
         ((source, out, parameters),) = seen
         assert (source, out) == ("builtin", tmp_path / "run")
-        assert parameters == {**given, "directed": False, "verbose": 1}
+        assert parameters == {**given, "updates": None, "directed": False, "verbose": 1}
+        call("detect", "builtin", "--out", tmp_path / "run", "--updates=7")
+        assert seen[1][2]["updates"] == 7
 
     def test_a_flag_can_be_turned_off(self, call, monkeypatch, tmp_path):
         seen = []
@@ -191,7 +201,7 @@ class TestDetect:
 
         monkeypatch.setattr("egoscore.detect.detect", record)
         for flags in (["--no-use-ema"], []):
-            call("detect", "builtin", "--out", tmp_path / "run", *flags)
+            call("detect", "builtin", "--out", tmp_path / "run", "--preset=paper", *flags)
         assert seen == [False, None]
 
 
@@ -229,7 +239,11 @@ class TestRefusals:
         ],
     )
     def test_a_bad_parameter(self, call, tmp_path, option, rule):
-        assert rule in self.refused(call, tmp_path, "builtin", option)
+        assert rule in self.refused(call, tmp_path, "builtin", "--preset=paper", option)
+
+    def test_a_parameter_of_another_preset(self, call, tmp_path):
+        message = self.refused(call, tmp_path, "builtin", "--alpha=0.5")
+        assert "--alpha must be left out with preset 'default'" in message
 
     def test_a_bad_parameter_is_told_before_any_data_are_looked_for(self, call, tmp_path):
         assert "--alpha" in self.refused(call, tmp_path, "nowhere", "--alpha=1.5")

@@ -16,7 +16,14 @@ from egoscore.detect import describe, detect
 from egoscore.errors import DeviceError, ParameterError
 from egoscore.tell.words import accuracy
 
-QUICK = {"epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 5, "hidden_size": 8}
+QUICK = {
+    "preset": "paper",
+    "epochs": 2,
+    "num_levels": 2,
+    "num_samples": 1,
+    "steps": 5,
+    "hidden_size": 8,
+}
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +123,7 @@ class TestDescription:
     def test_it_says_what_the_network_is(self):
         edges = [[0, 1, 1, 2, 2, 3], [1, 0, 0, 2, 2, 4]]
         directed = AttributedGraph.from_edges(edges, np.eye(5, 2), directed=True)
-        assert describe(directed, "friends", EgoScore())["network"] == {
+        assert describe(directed, "friends", EgoScore(preset="paper"))["network"] == {
             "nodes": 5,
             "edges": 3,
             "features": 2,
@@ -134,14 +141,14 @@ class TestDescription:
         assert config["source"] == "friends"
 
     def test_it_says_with_which_versions(self, graph):
-        found = describe(graph, "friends", EgoScore())["versions"]
+        found = describe(graph, "friends", EgoScore(preset="paper"))["versions"]
         assert found.pop("python") == platform.python_version()
         packages = ("egoscore", "numba", "numpy", "scipy", "torch")
         assert found == {name: version(name) for name in packages}
 
     def test_it_knows_other_data_and_not_other_labels(self, graph):
         def fingerprint(network):
-            return describe(network, "friends", EgoScore())["fingerprint"]
+            return describe(network, "friends", EgoScore(preset="paper"))["fingerprint"]
 
         assert fingerprint(replace(graph, labels=None)) == fingerprint(graph)
         assert fingerprint(replace(graph, features=graph.features + 1)) != fingerprint(graph)

@@ -29,6 +29,8 @@ GOOD = {
     "weight_decay": [0, 10.0, np.float64(0.01)],
     "batch_size": [0, 10**9, np.int64(4096)],
     "use_ema": [True, False],
+    "updates": [1, 2**17, np.int64(400)],
+    "fdr": [1e-6, 0.99, np.float32(0.1)],
     "preset": ["default", "paper"],
     "seed": [0, 2**64 - 1, np.uint64(2**64 - 1)],
     "contamination": [1e-6, 0.5, np.float32(0.1)],
@@ -57,6 +59,8 @@ BAD = {
     "weight_decay": [-1e-9, 10.1, NAN, True],
     "batch_size": [-1, 1.0, True],
     "use_ema": [1, 0, "False", None],
+    "updates": [0, 2**17 + 1, 1.0, True],
+    "fdr": [0, 1, -0.1, NAN, True, "auto"],
     "preset": ["papr", None],
     "seed": [-1, 2**64, 0.0, True, None],
     "contamination": [0, 0.51, -0.1, NAN, True, "auto"],
@@ -72,6 +76,11 @@ def pairs(table):
     return pytest.mark.parametrize(("name", "value"), cases, ids=[f"{n}={v!r}" for n, v in cases])
 
 
+def home(name):
+    """A preset that has the parameter."""
+    return "paper" if hasattr(PRESETS["paper"], name) else "default"
+
+
 def test_every_parameter_has_a_rule_and_every_rule_is_tried():
     parameters = set(inspect.signature(EgoScore).parameters)
     assert set(RULES) == parameters == set(GOOD) == set(BAD)
@@ -80,7 +89,7 @@ def test_every_parameter_has_a_rule_and_every_rule_is_tried():
 @pairs(GOOD)
 def test_good_values_pass(name, value):
     check(name, value)
-    EgoScore(**{name: value}).settings()
+    EgoScore(**{"preset": home(name)} | {name: value}).settings()
 
 
 @pairs(BAD)
@@ -95,7 +104,7 @@ def test_bad_values_are_refused_by_name_and_value(name, value):
 
 @pairs(BAD)
 def test_the_detector_refuses_them_when_it_is_used_not_before(name, value):
-    detector = EgoScore(**{name: value})
+    detector = EgoScore(**{"preset": home(name)} | {name: value})
     if value is None and name in SETTING_NAMES:
         detector.settings()  # the preset's
         return
@@ -135,13 +144,28 @@ def test_what_is_not_given_comes_from_the_preset():
 
 
 def test_numbers_of_numpy_become_plain_ones():
-    settings = resolve("default", {"epochs": np.int64(3), "lr": np.float32(0.5)})
+    settings = resolve("paper", {"epochs": np.int64(3), "lr": np.float32(0.5)})
     assert type(settings.epochs) is int
     assert type(settings.lr) is float
+    assert type(resolve("default", {"updates": np.int64(3)}).updates) is int
 
 
 def test_a_value_of_zero_is_given_and_not_the_presets():
-    assert resolve("default", {"alpha": 0, "epochs": 0, "batch_size": 0}).epochs == 0
+    assert resolve("paper", {"alpha": 0, "epochs": 0, "batch_size": 0}).epochs == 0
+    with pytest.raises(ParameterError, match=r"batch_size.*at least 1 with this preset"):
+        resolve("default", {"batch_size": 0})
+
+
+@pytest.mark.parametrize(("preset", "name"), [("default", "alpha"), ("paper", "updates")])
+def test_what_a_preset_has_no_use_for_is_refused(preset, name):
+    value = GOOD[name][0]
+    with pytest.raises(ParameterError) as caught:
+        EgoScore(**{"preset": preset, name: value}).settings()
+    other = home(name)
+    assert str(caught.value) == (
+        f"The '{name}' parameter of EgoScore must be left out with preset '{preset}', where it "
+        f"plays no part (it is one of '{other}'). Got {value!r} instead."
+    )
 
 
 def test_presets_keep_their_own_rules():

@@ -18,7 +18,6 @@ from egoscore.benchmark.figures import (
 )
 from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, require_drawing
 from egoscore.benchmark.protocol import HIDDEN_SIZES, Draw
-from egoscore.detector import EgoScore
 from egoscore.device import choose_device, one_thread
 from egoscore.engine import FittedModel, fit_model
 from egoscore.engine.files import replacing
@@ -26,6 +25,7 @@ from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.source import load_source
 from egoscore.score import ComponentTable
+from egoscore.settings import resolve_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,8 +52,8 @@ class _Case:
 
     def fit(self, seed: int, **chosen: Any) -> FittedModel:
         batch_size = Draw(self.dataset, "gdss", seed).batch_size
-        detector = EgoScore(preset="paper", epochs=self.epochs, batch_size=batch_size, **chosen)
-        return fit_model(self.graph, detector.settings(), seed, choose_device(-1))
+        settings = resolve_paper({"epochs": self.epochs, "batch_size": batch_size} | chosen)
+        return fit_model(self.graph, settings, seed, choose_device(-1))
 
     def some(self, num_nodes: int) -> str:
         """How many nodes of how many."""

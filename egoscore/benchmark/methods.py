@@ -14,7 +14,7 @@ from egoscore.benchmark.protocol import WEIGHT_DECAY, Draw
 from egoscore.errors import ParameterError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.reverse import SOLVERS
-from egoscore.settings import Settings, resolve
+from egoscore.settings import Settings, resolve_paper
 
 if TYPE_CHECKING:
     from egoscore.engine import FittedModel
@@ -117,7 +117,7 @@ def _settings(draw: Draw, given: dict[str, Any]) -> tuple[Settings, float]:
         "epochs": draw.epochs,
         "batch_size": draw.batch_size,
     }
-    return resolve("paper", drawn | fixed | given), alpha
+    return resolve_paper(drawn | fixed | given), alpha
 
 
 def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
@@ -130,6 +130,12 @@ def _trivial(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scor
     from egoscore.rivals.trivial import TRIVIAL
 
     return {row: TRIVIAL[row].score(graph, draw.seed) for row in wanted}
+
+
+def _training_free(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+    from egoscore.rivals.training_free import TRAINING_FREE
+
+    return {row: TRAINING_FREE[row].score(graph, draw.seed) for row in wanted}
 
 
 def _ego_networks(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
@@ -165,9 +171,11 @@ def _library_jobs() -> Iterable[Job]:
 @cache
 def jobs() -> dict[str, Job]:
     """All jobs by name, in the order of the table."""
+    from egoscore.rivals.training_free import TRAINING_FREE
     from egoscore.rivals.trivial import TRIVIAL
 
     trivial = {name: Row(score.title, "trivial") for name, score in TRIVIAL.items()}
+    free = {name: Row(score.title, "training-free") for name, score in TRAINING_FREE.items()}
     titles = {row: title for row, (title, _, _) in OURS.items()}
     four = {row: Row(title, "paper") for row, title in titles.items()}
     others = {
@@ -179,6 +187,7 @@ def jobs() -> dict[str, Job]:
     likelihood = {"likelihood": Row("Likelihood", "likelihood")}
     listed = [
         Job("trivial", trivial, _trivial),
+        Job("training-free", free, _training_free),
         *_library_jobs(),
         Job("oddball", {"oddball": Row("OddBall", "ego-networks")}, _ego_networks),
         Job("amen", {"amen": Row("AMEN", "ego-networks")}, _ego_networks),

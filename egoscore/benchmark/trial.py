@@ -20,7 +20,7 @@ from egoscore.benchmark.protocol import Draw
 from egoscore.device import one_thread
 from egoscore.graph import AttributedGraph
 from egoscore.graph.source import load_source
-from egoscore.tell.metrics import evaluate
+from egoscore.tell.metrics import auc_interval, evaluate
 
 Record = dict[str, Any]
 OK, FAILED, TIME, MEMORY = "ok", "failed", "TLE", "OOM"
@@ -103,6 +103,7 @@ def _judge(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
     assert found is not None
     values = asdict(found)
     record: Record = {metric: values[metric] for metric in METRICS}
+    record["roc_auc_interval"] = [round(end, 4) for end in auc_interval(graph.labels, score)]
     constant = np.ptp(score) == 0 or np.ptp(graph.neighbours.degrees) == 0
     size = 0.0 if constant else float(spearmanr(score, graph.neighbours.degrees).statistic)
     return record | {"size_correlation": size}

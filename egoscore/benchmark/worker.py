@@ -105,8 +105,11 @@ def _prepare(task: Task) -> None:
 @cache
 def _load_kernels() -> None:
     with one_thread():
-        detector = EgoScore(epochs=1, num_levels=1, num_samples=1, steps=2, hidden_size=4)
-        detector.fit(generate_network(20, 30, 2))
+        small = generate_network(20, 30, 2)
+        EgoScore(preset="paper", epochs=1, num_levels=1, num_samples=1, steps=2, hidden_size=4).fit(
+            small
+        )
+        EgoScore(updates=1, hidden_size=4).fit(small)
 
 
 def _be_child(task: Task, limits: Limits, writing: int) -> None:

@@ -121,7 +121,7 @@ def parse_metadata(text: Mapping[str, str] | None, where: str) -> dict[str, Any]
     """The metadata of a model file, or a clear refusal."""
     try:
         metadata: dict[str, Any] = dict(json.loads((text or {})["egoscore"]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, RecursionError, TypeError, ValueError):
         raise RunError(f"{where} is a safetensors file, but not a model of egoscore.") from None
     if metadata.get("format") != FORMAT or metadata.get("format_version") != FORMAT_VERSION:
         raise RunError(

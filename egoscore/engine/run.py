@@ -29,9 +29,10 @@ from egoscore.errors import RunError, TrainingError
 from egoscore.learn import TrainingState
 from egoscore.score import ComponentTable
 from egoscore.score.table import LEVEL_COMPONENTS
+from egoscore.surprise.network import CentreNetwork
 
 _SECONDS_BETWEEN_CHECKPOINTS = 20.0
-_IDENTITY = ("seed", "fingerprint")
+_IDENTITY = ("seed", "fingerprint", "preset")
 # These only decide how finished components are combined, so a run may be told anew with others.
 _FREE_SETTINGS = ("dissimilarity", "alpha", "weighting")
 
@@ -39,8 +40,8 @@ _FREE_SETTINGS = ("dissimilarity", "alpha", "weighting")
 class RunDirectory:
     """The files of one run, in use by one process at a time. Layout:
 
-    config.json, model.safetensors, training/checkpoint.safetensors, training/losses.csv,
-    components/part-*.parquet, scores.parquet, report.html.
+    config.json, model.safetensors, training/ (checkpoint.safetensors and losses.csv, or the
+    networks of the default preset), components/part-*.parquet, scores.parquet, report.html.
     """
 
     def __init__(self, path: Path) -> None:
@@ -160,6 +161,24 @@ class RunDirectory:
         rows = [f"{epoch},{x!r},{adj!r}\n" for epoch, (x, adj) in enumerate(state.history, 1)]
         write_text(file.with_name("losses.csv"), "epoch,features,adjacency\n" + "".join(rows))
         self._last_kept = time.monotonic()
+
+    def _network_file(self, number: int) -> Path:
+        return self.path / "training" / f"network-{number}.safetensors"
+
+    def save_network(self, number: int, network: CentreNetwork, losses: list[float]) -> None:
+        """Keep a finished network and its losses."""
+        save_tensors(self._network_file(number), network.state_dict(), {"losses": losses})
+
+    def load_network(self, number: int) -> tuple[CentreNetwork, list[float]] | None:
+        """The network of this number and its losses; a damaged one is trained again."""
+        file = self._network_file(number)
+        if not file.exists():
+            return None
+        try:
+            tensors, text = load_tensors(file)
+            return CentreNetwork.restored(tensors), json.loads(text["egoscore"])["losses"]
+        except (RunError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+            return None
 
     def _shard_file(self, number: int) -> Path:
         return self.path / "components" / f"part-{number:05d}.parquet"

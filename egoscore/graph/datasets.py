@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import DatasetError
-from egoscore.graph import download
+from egoscore.graph import download, generated
 from egoscore.graph.archive import reading
 from egoscore.graph.network import AttributedGraph
+from egoscore.graph.varied import NUM_VARIED, VARIED_NAMES, varied_network
 
 if TYPE_CHECKING:
     import torch
@@ -27,6 +28,8 @@ _GENERATED = {
     "weibo-like": "generated network shaped like weibo",
     "dgraph-like": "generated network shaped like dgraph",
 }
+_VARIED = f"{VARIED_NAMES[0]} to {VARIED_NAMES[-1]}"
+_ABOUT_VARIED = f"{NUM_VARIED} generated networks to choose settings on"
 _FILES = {
     "disney": "films bought together, outliers named by students",
     "books": "books bought together, outliers tagged by readers",
@@ -58,7 +61,7 @@ class DatasetEntry:
     """A data set that can be asked for.
 
     Attributes:
-        name: what `load_dataset` calls it.
+        name: what `load_dataset` calls it; the varied networks share an entry.
         about: what it is, in a few words.
         directed: whether its edges have a direction.
         where: the path it would be read from now, else its home on the web, or "generated".
@@ -75,11 +78,11 @@ class DatasetEntry:
 def list_datasets(data_dir: str | Path | None = None) -> list[DatasetEntry]:
     """Every data set there is, and where each would come from now."""
     folders = _folders(data_dir)
-    generated = [
+    made = [
         DatasetEntry(name, about, name in _DIRECTED, "generated", True)
-        for name, about in _GENERATED.items()
+        for name, about in [*_GENERATED.items(), (_VARIED, _ABOUT_VARIED)]
     ]
-    return generated + [_entry(name, about, folders) for name, about in _FILES.items()]
+    return made + [_entry(name, about, folders) for name, about in _FILES.items()]
 
 
 def _entry(name: str, about: str, folders: list[Path]) -> DatasetEntry:
@@ -97,10 +100,10 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
     the user put there himself may be of another release.
     """
     folders = _folders(data_dir)
-    if name in _GENERATED:
-        return _generate(name)
-    if name not in _FILES:
+    if not is_dataset(name):
         raise _unknown(name)
+    if name not in _FILES:
+        return _generate(name)
     path = _find(name, folders) or _download(name, folders)
     if name == "dgraph":
         from egoscore.graph.npz_file import read_dgraph
@@ -111,12 +114,12 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 
 def is_dataset(name: str) -> bool:
     """Whether there is a data set of that name."""
-    return name in _GENERATED or name in _FILES
+    return name in _GENERATED or name in VARIED_NAMES or name in _FILES
 
 
 def _generate(name: str) -> AttributedGraph:
-    from egoscore.graph import generated
-
+    if name in VARIED_NAMES:
+        return varied_network(VARIED_NAMES.index(name))
     makers = {
         "builtin": generated.builtin_network,
         "weibo-like": generated.weibo_like,
@@ -126,8 +129,8 @@ def _generate(name: str) -> AttributedGraph:
 
 
 def _unknown(name: str) -> DatasetError:
-    names = [*_GENERATED, *_FILES]
-    near = difflib.get_close_matches(name.lower(), names, n=1)
+    names = [*_GENERATED, _VARIED, *_FILES]
+    near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
     return DatasetError(f"There is no data set '{name}'{hint}; there are {', '.join(names)}.")
 

@@ -51,8 +51,8 @@ def generate_network(
     _check_shares(exponent, homophily, closure, outlier_fraction)
     _require(seed >= 0, "seed", "at least 0", seed)
     rng = np.random.default_rng(seed)
-    community = _draw_communities(rng, num_nodes, num_communities)
-    urn = Urn.fill(community, _draw_weights(rng, num_nodes, num_edges, exponent))
+    community = draw_communities(rng, num_nodes, num_communities)
+    urn = Urn.fill(community, draw_weights(rng, num_nodes, num_edges, exponent))
     draw_nodes = partial(urn.draw, rng)
     propose: Propose = partial(urn.draw_ties, rng, homophily)
     ties = draw_ties(rng, pairs, num_edges, closure, propose)
@@ -117,14 +117,14 @@ def _require(holds: bool, name: str, rule: str, value: float) -> None:
         raise ParameterError(name, rule, value, of="generate_network")
 
 
-def _draw_communities(rng: np.random.Generator, num_nodes: int, count: int) -> Ints:
+def draw_communities(rng: np.random.Generator, num_nodes: int, count: int) -> Ints:
     """The community of every node (N,); sizes differ, none is empty."""
     shares = rng.dirichlet(np.full(count, 10.0))
     others = rng.choice(count, num_nodes - count, p=shares)
     return rng.permutation(np.concatenate([np.arange(count), others]))
 
 
-def _draw_weights(
+def draw_weights(
     rng: np.random.Generator, num_nodes: int, num_edges: int, exponent: float
 ) -> NDArray[np.float64]:
     """Expected degrees (N,) up to a factor."""

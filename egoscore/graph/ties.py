@@ -74,13 +74,19 @@ class Urn(NamedTuple):
         """Nodes (count,) from anywhere."""
         return self._nodes_at(rng.uniform(0, self.bounds[-1], count))
 
-    def draw_ties(self, rng: np.random.Generator, homophily: float, count: int) -> Ints:
-        """Ties (2, count), a share `homophily` of them within the community of the source."""
+    def draw_ties(
+        self, rng: np.random.Generator, homophily: float, count: int, partners: Ints | None = None
+    ) -> Ints:
+        """Ties (2, count), a share `homophily` of them within the community of the source.
+
+        With `partners` (C,), that share goes to the community that is its partner instead.
+        """
         sources = self.draw(rng, count)
         own = self.community[sources]
-        stays = rng.random(count) < homophily
-        low = np.where(stays, self.bounds[own], 0.0)
-        high = np.where(stays, self.bounds[own + 1], self.bounds[-1])
+        sought = own if partners is None else partners[own]
+        is_near = rng.random(count) < homophily
+        low = np.where(is_near, self.bounds[sought], 0.0)
+        high = np.where(is_near, self.bounds[sought + 1], self.bounds[-1])
         return np.stack([sources, self._nodes_at(rng.uniform(low, high))])
 
     def _nodes_at(self, sums: NDArray[np.float64]) -> Ints:

@@ -46,3 +46,16 @@ def confidence(score: Tensor, training: Tensor, contamination: float, cut: float
     flagged_surely = 1 - binom.cdf(count - int(count * contamination), count, posterior)
     surely = torch.from_numpy(np.asarray(flagged_surely, dtype=np.float64))
     return torch.where(score > cut, surely, 1 - surely)
+
+
+def significant(p_values: Tensor, rate: float) -> Tensor:
+    """Which nodes (N,) to report so that about a share `rate` of them is reported wrongly.
+
+    Benjamini & Hochberg, "Controlling the false discovery rate", 1995.
+    """
+    ordered = torch.sort(p_values).values
+    allowed = rate * torch.arange(1, len(ordered) + 1) / len(ordered)
+    passing = torch.nonzero(ordered <= allowed).flatten()
+    if len(passing) == 0:
+        return torch.zeros(len(p_values), dtype=torch.long)
+    return (p_values <= ordered[passing[-1]]).long()

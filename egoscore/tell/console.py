@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.tell.words import accuracy, meaning, printable, summary
+from egoscore.tell.words import accuracy, meaning, printable, significance, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
@@ -35,7 +35,11 @@ def show_detection(found: Detection, top: int) -> None:
     console = _console()
     if top:
         console.print(_top_table(found, top))
-    console.print(Text(meaning(found.ranking.num_rows)))
+    if "significant" in found.ranking.column_names:
+        console.print(Text(significance(found.ranking, found.detector.fdr)))
+    console.print(Text(meaning(found.detector.preset, found.ranking.num_rows)))
+    for remark in found.remarks:
+        console.print(Text(remark))
     if found.evaluation is not None:
         console.print(Text(accuracy(found.evaluation, found.ranking.num_rows)))
     console.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.graph import AttributedGraph
-from egoscore.score import ComponentTable
 
 
 def ranking(
     graph: AttributedGraph,
     score: NDArray[np.float64],
     label: NDArray[np.int64],
-    components: ComponentTable,
+    components: Mapping[str, NDArray[Any]],
 ) -> pa.Table:
     """One row per node, most abnormal first.
 
@@ -36,7 +36,7 @@ def ranking(
         columns["known_label"] = graph.labels
     taken = {"node", *columns}
     columns |= {name: column for name, column in graph.node_info.items() if name not in taken}
-    columns |= {name: col for name, col in components.columns().items() if name != "node"}
+    columns |= {name: col for name, col in components.items() if name != "node"}
     named = {name: pa.array(column[order]) for name, column in columns.items()}
     return pa.table({"node": id_column(graph.ids[order]), **named})
 

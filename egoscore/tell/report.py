@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -14,8 +15,20 @@ from egoscore.tell.metrics import Evaluation
 from egoscore.tell.words import accuracy, meaning, printable
 
 _TOP = 50
+_COLOURS = ("--mark", "--warm", "--soft")
 _WIDTH, _HEIGHT, _BINS = 640.0, 176.0, 60
 _MEANS = ("feature_error", "structure_error", "energy_shift")
+_COLUMNS = {
+    "default": (
+        *("significant", "p_value"),
+        *("surprise_features", "surprise_company", "surprise_place"),
+    ),
+    "paper": (*_MEANS, "energy"),
+}
+_LOSSES = {
+    "default": ("first third", "second third", "last third"),
+    "paper": ("features", "adjacency"),
+}
 
 
 def render_report(
@@ -24,24 +37,26 @@ def render_report(
     threshold: float,
     losses: NDArray[np.float64],
     evaluation: Evaluation | None,
+    remarks: Sequence[str] = (),
 ) -> str:
     """The report as HTML; every value that comes from the data is escaped."""
     environment = Environment(autoescape=True, trim_blocks=True)
     source = (files("egoscore.tell") / "report.html.j2").read_text(encoding="utf-8")
     score = ranking["score"].to_numpy()
-    heads, rows = _top_rows(ranking)
+    heads, rows = _top_rows(ranking, config["preset"])
     return environment.from_string(source).render(
         source=printable(config["source"]),
         network=config["network"],
         contamination=config["contamination"],
         num_flagged=int(ranking["label"].to_numpy().sum()),
         threshold=f"{threshold:.4g}",
-        meaning=meaning(len(score)),
+        meaning=meaning(config["preset"], len(score)),
         evaluation=evaluation and accuracy(evaluation, len(score)),
+        remarks=list(remarks),
         histogram=histogram(score, threshold),
         heads=heads,
         rows=rows,
-        losses=_loss_lines(losses),
+        losses=_loss_lines(losses, _LOSSES[config["preset"]]),
         num_epochs=len(losses),
         facts=_facts(config),
     )
@@ -70,13 +85,13 @@ def histogram(score: NDArray[np.float64], threshold: float) -> dict[str, Any]:
     return {"bars": bars, "cut": cut, "low": f"{low:.4g}", "high": f"{high:.4g}"}
 
 
-def _top_rows(ranking: pa.Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _top_rows(ranking: pa.Table, preset: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     known = [name for name in ("known_label", "kind") if name in ranking.column_names]
-    names = ["rank", "node", "score", "percentile", "ego_size", *_MEANS, "energy", *known]
+    names = ["rank", "node", "score", "percentile", "ego_size", *_COLUMNS[preset], *known]
     heads = [{"name": name.replace("_", " "), "text": name in ("node", "kind")} for name in names]
     rows = []
     for row in ranking.slice(0, _TOP).to_pylist():
-        for part in _MEANS:
+        for part in _MEANS if preset == "paper" else ():
             row[part] = float(np.mean([row[key] for key in row if key.startswith(f"{part}@")]))
         row["node"] = printable(row["node"])
         rows.append({"flagged": row["label"], "cells": [_cell(row[name]) for name in names]})
@@ -87,11 +102,12 @@ def _cell(value: Any) -> str:
     return f"{value:#.4g}" if isinstance(value, float) else printable(value)
 
 
-def _loss_lines(losses: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _loss_lines(losses: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, Any]]:
     if len(losses) < 2:
         return []
     lines = []
-    for column, (name, colour) in enumerate((("features", "--mark"), ("adjacency", "--warm"))):
+    for column, name in enumerate(names):
+        colour = _COLOURS[column]
         values = losses[:, column]
         top = float((losses / np.maximum(losses[0], 1e-12)).max())
         y = _HEIGHT - values / max(values[0], 1e-12) / top * (_HEIGHT - 16)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from egoscore.graph import AttributedGraph
     from egoscore.tell.metrics import Evaluation
 
@@ -44,10 +46,31 @@ def accuracy(known: Evaluation, num_nodes: int) -> str:
     )
 
 
-def meaning(num_nodes: int) -> str:
+MEANINGS = {
+    "default": "A score tells how rare a node as surprising is among those of these "
+    "{num_nodes:,} nodes that have about as many neighbours: 2.3 is one in ten, 7 one in a "
+    "thousand. It sums up its features given its surroundings, its company (does it fit its "
+    "neighbours?) and its place.",
+    "paper": "A score sums up how differently a node's neighbourhood came back after it was "
+    "noised and denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
+    "between networks.",
+}
+
+
+def meaning(preset: str, num_nodes: int) -> str:
     """What a score is, in plain words."""
+    return MEANINGS[preset].format(num_nodes=num_nodes)
+
+
+def significance(ranking: pa.Table, rate: float) -> str:
+    """How many nodes stand out, and how far that is to be trusted."""
+    count = int(ranking["significant"].to_numpy().sum())
+    if not count:
+        return (
+            "No node stands out so far that chance can be ruled out; the highest are still the "
+            "first to look at."
+        )
     return (
-        "A score sums up how differently a node's neighbourhood came back after it was noised and "
-        f"denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
-        "between networks."
+        f"{counted(count, 'node')} of {ranking.num_rows:,} stand out (significant), of which about "
+        f"{100 * rate:g}% wrongly if usual nodes are as independent as assumed."
     )

@@ -1,14 +1,14 @@
 """All figures of a benchmark: which are drawn, of what, and what is said about it."""
 
 import sys
-from functools import partial
 
 import pytest
 
-from egoscore import EgoScore, generate_network
+from egoscore import generate_network
 from egoscore.benchmark import draw, plates
 from egoscore.benchmark.draw import draw_figures, safe_names
 from egoscore.errors import RunError, TrainingError
+from egoscore.settings import resolve_paper
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def small(graph, monkeypatch):
     """Little work: one small network under every name, a moment of training."""
     monkeypatch.setattr(draw, "load_source", lambda name, data_dir: graph)
     monkeypatch.setattr(draw, "Draw", QuickDraw)
-    monkeypatch.setattr(draw, "EgoScore", partial(EgoScore, steps=10))
+    monkeypatch.setattr(draw, "resolve_paper", lambda given: resolve_paper(given | {"steps": 10}))
     monkeypatch.setattr(draw, "PAPER_SOLVERS", ("em", "s4"))
     monkeypatch.setattr(draw, "_RUNS", 2)
     monkeypatch.setattr(draw, "_RUN_SAMPLE", 4)

@@ -27,7 +27,7 @@ from egoscore.score import ReconstructionConfig, measure
 from egoscore.score.table import LEVEL_COMPONENTS, ComponentTable
 
 CPU = torch.device("cpu")
-QUICK = EgoScore(epochs=2, num_samples=2, steps=10, hidden_size=4).settings()
+QUICK = EgoScore(preset="paper", epochs=2, num_samples=2, steps=10, hidden_size=4).settings()
 NODES = np.array([3, 0, 17])
 
 

@@ -12,7 +12,7 @@ from egoscore import EgoScore, generate_network
 from egoscore.engine import fit_model
 
 CPU = torch.device("cpu")
-SETTINGS = EgoScore(epochs=3, hidden_size=8).settings()
+SETTINGS = EgoScore(preset="paper", epochs=3, hidden_size=8).settings()
 FITTING = sys.modules[fit_model.__module__]
 
 

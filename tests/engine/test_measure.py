@@ -24,7 +24,7 @@ def graph():
 
 @pytest.fixture(scope="module")
 def model(graph):
-    quick = EgoScore(epochs=2, num_levels=2, num_samples=1, steps=10, hidden_size=8)
+    quick = EgoScore(preset="paper", epochs=2, num_levels=2, num_samples=1, steps=10, hidden_size=8)
     return fit_model(graph, quick.settings(), 0, CPU)
 
 

@@ -14,7 +14,9 @@ from egoscore.errors import InputError, RunError
 from egoscore.graph import FeatureScaling
 
 CPU = torch.device("cpu")
-SETTINGS = EgoScore(epochs=2, hidden_size=8, max_nodes=5, num_levels=2, steps=10).settings()
+SETTINGS = EgoScore(
+    preset="paper", epochs=2, hidden_size=8, max_nodes=5, num_levels=2, steps=10
+).settings()
 
 
 def fit(settings=SETTINGS, seed=3, **kwargs):

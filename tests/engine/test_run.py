@@ -28,7 +28,14 @@ from egoscore.engine.files import UNFINISHED, load_tensors
 from egoscore.errors import RunError
 from egoscore.learn import TrainingState, train
 
-QUICK = {"epochs": 5, "num_levels": 2, "num_samples": 1, "steps": 10, "hidden_size": 8}
+QUICK = {
+    "preset": "paper",
+    "epochs": 5,
+    "num_levels": 2,
+    "num_samples": 1,
+    "steps": 10,
+    "hidden_size": 8,
+}
 OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
 TRAINING = sys.modules[train.__module__]
 SMALL_SHARD = 30_000  # entries: four shards
@@ -305,7 +312,7 @@ class TestFiles:
             assert not begins.startswith((b"\x80", b"PK")), name
 
     def test_the_configuration_says_everything(self, tmp_path, small):
-        detector = EgoScore(**QUICK, seed=7, contamination=0.2, preset="paper")
+        detector = EgoScore(**QUICK, seed=7, contamination=0.2)
         detect(small, "somewhere", detector, tmp_path)
         config = json.loads((tmp_path / "config.json").read_text())
         assert config["settings"] == asdict(detector.settings())
@@ -319,7 +326,9 @@ class TestFiles:
         assert config["versions"]["torch"].split("+")[0] == torch.__version__.split("+")[0]
 
     def test_the_configuration_is_plain_also_with_numpys_numbers(self, small):
-        detector = EgoScore(epochs=np.int64(3), seed=np.int32(2), contamination=np.float32(0.25))
+        detector = EgoScore(
+            preset="paper", epochs=np.int64(3), seed=np.int32(2), contamination=np.float32(0.25)
+        )
         config = json.loads(json.dumps(describe(small, "small", detector)))
         assert (config["settings"]["epochs"], config["seed"]) == (3, 2)
         assert config["contamination"] == 0.25
@@ -554,7 +563,8 @@ def test_an_interruption_ends_the_processes_too_and_the_run_continues(tmp_path):
         "    cli.main()\n"
     )
     (tmp_path / "driver.py").write_text(driver)
-    arguments = ["detect", "builtin", f"--out={tmp_path / 'run'}", "--epochs=1", "--hidden-size=8"]
+    arguments = ["detect", "builtin", f"--out={tmp_path / 'run'}", "--preset=paper"]
+    arguments += ["--epochs=1", "--hidden-size=8"]
     command = [sys.executable, tmp_path / "driver.py", *arguments, "--num-workers=2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120

@@ -23,7 +23,7 @@ BOND = [
     *("disney", "books", "reddit", "enron", "weibo", "inj_cora", "inj_amazon", "inj_flickr"),
     *("gen_time", "gen_100", "gen_500", "gen_1000", "gen_5000", "gen_10000"),
 ]
-GENERATED = ["builtin", "weibo-like", "dgraph-like"]
+GENERATED = ["builtin", "weibo-like", "dgraph-like", "varied-00 to varied-53"]
 
 
 def real_data() -> Path | None:
@@ -120,6 +120,16 @@ class TestNames:
         monkeypatch.setattr(generated, "dgraph_like", lambda: "dgraph_like")
         assert load_dataset("weibo-like") == "weibo_like"
         assert load_dataset("dgraph-like") == "dgraph_like"
+
+    def test_varied_networks_are_generated(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(datasets, "varied_network", lambda number: number)
+        for number in (0, 7, 53):
+            assert load_dataset(f"varied-{number:02}") == number
+
+    @pytest.mark.parametrize("name", ["varied-54", "varied-99", "varied-7", GENERATED[-1]])
+    def test_other_varied_networks_are_refused(self, name: str) -> None:
+        with pytest.raises(DatasetError, match=f"no data set '{name}'; .* varied-00 to varied-53"):
+            load_dataset(name)
 
 
 class TestPlaces:

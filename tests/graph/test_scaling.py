@@ -12,7 +12,14 @@ from egoscore.errors import InputError
 from egoscore.graph import AttributedGraph, FeatureScaling, scaling
 
 RNG = np.random.default_rng(0)
-QUICK = {"epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 10, "hidden_size": 8}
+QUICK = {
+    "preset": "paper",
+    "epochs": 2,
+    "num_levels": 2,
+    "num_samples": 1,
+    "steps": 10,
+    "hidden_size": 8,
+}
 
 
 def network(features):

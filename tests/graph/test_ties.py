@@ -38,6 +38,16 @@ def test_homophily_keeps_ties_within_communities(homophily, share):
     assert np.mean(community[sources] == community[targets]) == pytest.approx(share, abs=0.02)
 
 
+def test_partners_send_ties_to_another_community():
+    community = np.repeat([0, 1, 2, 3], 25)
+    urn = Urn.fill(community, np.ones(100))
+    partners = np.array([2, 3, 0, 1])
+    sources, targets = urn.draw_ties(np.random.default_rng(0), 0.6, 20_000, partners)
+    is_partner = partners[community[sources]] == community[targets]
+    assert np.mean(is_partner) == pytest.approx(0.6 + 0.4 / 4, abs=0.02)
+    assert np.mean(community[sources] == community[targets]) == pytest.approx(0.1, abs=0.02)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("closure", [0.0, 0.7])
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])

@@ -75,7 +75,7 @@ def test_training_does_not_import_torchs_compiler():
         "import sys\n"
         "from egoscore import EgoScore, generate_network\n"
         "quick = dict(epochs=1, num_levels=1, num_samples=1, steps=2, hidden_size=4)\n"
-        "EgoScore(**quick).fit(generate_network(20, 30, 2))\n"
+        "EgoScore('paper', **quick).fit(generate_network(20, 30, 2))\n"
         "sys.exit('torch._dynamo' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -134,7 +134,7 @@ def test_training_lowers_the_losses(name):
 @pytest.mark.parametrize("positions", ["none", "laplacian", "random_walk"])
 def test_the_detector_fits_saves_and_scores_a_network_it_has_not_seen(name, positions, tmp_path):
     quick = {"epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 4, "hidden_size": 4}
-    detector = EgoScore(model=name, positions=positions, **quick)
+    detector = EgoScore("paper", model=name, positions=positions, **quick)
     detector.fit(generate_network(60, 120, 3, seed=2))
     detector.save(tmp_path / "model.safetensors")
     other = generate_network(50, 90, 3, seed=3)
@@ -150,7 +150,7 @@ def test_processes_give_the_same_scores(name):
     quick = {"epochs": 1, "num_levels": 1, "num_samples": 1, "steps": 3, "hidden_size": 4}
     graph = generate_network(3000, 6000, 3, seed=2)
     one, two = (
-        EgoScore(model=name, positions="random_walk", num_workers=n, **quick).fit(graph)
+        EgoScore("paper", model=name, positions="random_walk", num_workers=n, **quick).fit(graph)
         for n in (1, 2)
     )
     torch.testing.assert_close(one.decision_score_, two.decision_score_, rtol=1e-4, atol=1e-9)

@@ -8,9 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 
 from egoscore.errors import ParameterError
-from egoscore.tell.certainty import confidence, probability, threshold
+from egoscore.tell.certainty import confidence, probability, significant, threshold
 
 RNG = np.random.default_rng(0)
 TRAINING = torch.tensor(RNG.gamma(2.0, size=80))
@@ -96,3 +97,44 @@ def test_scores_are_left_as_they_are():
 def test_another_method_is_refused():
     with pytest.raises(ParameterError, match=r"'linear', 'unify'\. Got 'sigmoid' instead"):
         probability(NEW, TRAINING, "sigmoid")
+
+
+class TestSignificant:
+    """Benjamini and Hochberg's rule, against scipy's adjusted p-values."""
+
+    @given(
+        st.lists(st.floats(0, 1), min_size=1, max_size=50)
+        | st.lists(st.floats(0, 0.05), min_size=1, max_size=50),
+        st.sampled_from([0.01, 0.1, 0.3, 0.9]),
+    )
+    @settings(max_examples=200, deadline=None)
+    def test_who_is_reported_is_what_scipy_says(self, p_values, rate):
+        adjusted = false_discovery_control(p_values)
+        found = significant(torch.tensor(p_values, dtype=torch.float64), rate)
+        clear = np.abs(adjusted - rate) > 1e-6  # on the edge itself rounding decides
+        np.testing.assert_array_equal(found[clear], (adjusted <= rate)[clear])
+        assert found.dtype == torch.int64
+
+    def test_of_chance_alone_hardly_anybody_is_reported(self):
+        rng = np.random.default_rng(0)
+        trials = [significant(torch.tensor(rng.random(500)), 0.1).sum() for _ in range(200)]
+        assert np.mean(np.array(trials) > 0) < 0.15
+
+    def test_about_the_given_share_is_reported_wrongly(self):
+        rng = np.random.default_rng(0)
+        shares = []
+        for _ in range(100):
+            p_values = torch.tensor(np.concatenate([rng.random(900), 1e-6 * rng.random(100)]))
+            found = significant(p_values, 0.2)
+            assert found[900:].all()
+            shares.append(float(found[:900].sum() / found.sum()))
+        assert np.mean(shares) == pytest.approx(0.9 * 0.2, abs=0.03)
+
+    def test_nobody_and_everybody(self):
+        assert significant(torch.full((5,), 0.5, dtype=torch.float64), 0.1).tolist() == [0] * 5
+        assert significant(torch.zeros(5, dtype=torch.float64), 0.1).tolist() == [1] * 5
+
+    def test_equal_p_values_stand_or_fall_together(self):
+        p_values = torch.tensor([0.001, 0.06, 0.06, 0.9], dtype=torch.float64)
+        assert significant(p_values, 0.1).tolist() == [1, 1, 1, 0]
+        assert significant(p_values, 0.05).tolist() == [1, 0, 0, 0]

@@ -70,7 +70,10 @@ def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
             "energy": np.linspace(0.1239, 0.9, size),
         }
     )
-    return SimpleNamespace(ranking=table, evaluation=evaluation, path=Path(path))
+    detector = SimpleNamespace(preset="paper", fdr=0.1)
+    return SimpleNamespace(
+        ranking=table, evaluation=evaluation, path=Path(path), detector=detector, remarks=[]
+    )
 
 
 def cells(line):
@@ -115,7 +118,7 @@ def test_no_table_if_no_rows_are_wanted(capsys):
     show_detection(ranked(), 0)
     output = capsys.readouterr().out
     assert "Most abnormal" not in output
-    assert output.startswith(meaning(3))
+    assert output.startswith(meaning("paper", 3))
 
 
 def test_accuracy_is_told_if_outliers_are_known(capsys):
@@ -192,7 +195,7 @@ class TestWidth:
         monkeypatch.setenv("COLUMNS", "40")
         show_detection(ranked(evaluation=Evaluation(0.9, 0.5, 0.25, 1)), 3)
         lines = capsys.readouterr().out.splitlines()
-        assert meaning(3) in lines
+        assert meaning("paper", 3) in lines
         assert rows(lines)[0][2:] == ["0.01235", "99.9", "yes", "2"]
 
 

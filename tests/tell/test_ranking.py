@@ -33,7 +33,7 @@ def network(**kwargs):
 
 
 def ranked(**kwargs):
-    return ranking(network(**kwargs), SCORE, LABEL, components())
+    return ranking(network(**kwargs), SCORE, LABEL, components().columns())
 
 
 def objects(values):
@@ -93,7 +93,7 @@ def test_a_column_of_the_network_cannot_take_the_place_of_the_ids():
 
 def test_one_node_can_be_ranked():
     graph = AttributedGraph.from_edges([[], []], [[1.0]])
-    table = ranking(graph, np.array([3.0]), np.array([0]), components(1))
+    table = ranking(graph, np.array([3.0]), np.array([0]), components(1).columns())
     assert table.slice(0, 1).to_pylist()[0]["percentile"] == 0.0
 
 

@@ -73,14 +73,14 @@ def table(score, ids=None, labels=None, node_info=None, threshold=None):
     )
     score = np.asarray(score, dtype=np.float64)
     cut = score.mean() if threshold is None else threshold
-    return ranking(graph, score, (score > cut).astype(np.int64), components)
+    return ranking(graph, score, (score > cut).astype(np.int64), components.columns())
 
 
 def config(**changes):
     return {
         "source": "friends",
         "seed": 0,
-        "preset": "default",
+        "preset": "paper",
         "contamination": 0.1,
         "settings": {"alpha": 0.5, "epochs": 3},
         "network": {"nodes": 8, "edges": 0, "features": 2, "directed": False},
@@ -103,7 +103,6 @@ def hostile_page():
     html = render(
         table(np.arange(8.0), ids=HOSTILE, node_info={"kind": np.array(HOSTILE)}),
         source=HOSTILE[0],
-        preset=HOSTILE[1],
         settings={HOSTILE[2]: HOSTILE[3]},
         fingerprint=HOSTILE[4],
         versions={HOSTILE[5]: HOSTILE[6]},

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egoscore.graph import AttributedGraph
+from egoscore.settings import PRESETS
 from egoscore.tell.metrics import Evaluation
-from egoscore.tell.words import accuracy, meaning, printable, summary
+from egoscore.tell.words import MEANINGS, accuracy, meaning, printable, summary
 
 
 @pytest.mark.parametrize(
@@ -65,9 +66,9 @@ def test_the_name_of_the_source_is_made_harmless():
 
 
 def test_the_meaning_of_a_score_is_not_overstated():
-    text = meaning(12345)
-    assert "12,345 nodes" in text
-    assert "not comparable between networks" in text
+    assert set(MEANINGS) == set(PRESETS)
+    assert all("12,345 nodes" in meaning(preset, 12345) for preset in PRESETS)
+    assert "not comparable between networks" in meaning("paper", 12345)
 
 
 def test_accuracy_is_told_beside_that_of_a_random_score():

@@ -1,0 +1,93 @@
+"""The default recipe: is a node what its surroundings let one expect?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from egoscore.engine.model import FORMAT, FORMAT_VERSION
+from egoscore.engine.pack import pack, unpack
+from egoscore.engine.recipe import Bars, Recipe
+from egoscore.engine.run import RunDirectory
+from egoscore.graph import AttributedGraph
+from egoscore.surprise.centre import NUM_FOLDS
+from egoscore.surprise.model import SurpriseModel, Surprises
+from egoscore.surprise.network import Training
+
+
+@dataclass(frozen=True)
+class Surprising(Recipe):
+    """What was learned, and the fingerprint of the network it was learned from."""
+
+    learned: SurpriseModel
+    settings: Training
+    fingerprint: str
+
+    @classmethod
+    def fit(
+        cls,
+        graph: AttributedGraph,
+        settings: Training,
+        seed: int,
+        device: torch.device,
+        num_workers: int,
+        bars: Bars,
+        run: RunDirectory | None,
+    ) -> tuple[Surprising, Surprises]:
+        """Learn from a network and judge its nodes, with networks that `run` has already.
+
+        All on the CPU and in one process: it takes seconds, or minutes for millions of nodes.
+        """
+        with bars("Learning the surroundings", NUM_FOLDS * settings.updates, "updates") as advance:
+            learned, table = SurpriseModel.fit(graph, settings, seed, run, advance)
+        return cls(learned, settings, graph.fingerprint()), table
+
+    def measure(
+        self, graph: AttributedGraph, device: torch.device, num_workers: int, bars: Bars
+    ) -> Surprises:
+        """The surprises of a network; nodes it was learned from are judged as when it was."""
+        return self.learned.judge(graph, graph.fingerprint() == self.fingerprint)
+
+    def score(self, table: Surprises) -> NDArray[np.float64]:
+        """The sum of the surprises."""
+        return table.score
+
+    @property
+    def model(self) -> SurpriseModel:
+        """Everything learned."""
+        return self.learned
+
+    @property
+    def history(self) -> NDArray[np.float64]:
+        """Losses of the networks (updates, 3)."""
+        return self.learned.centre.history
+
+    @property
+    def num_features(self) -> int:
+        """How many features a network must have."""
+        return len(self.learned.scaling.mean)
+
+    def pack(self, table: Surprises) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """The model and the table, by their fields."""
+        tensors: dict[str, Tensor] = {}
+        facts: dict[str, Any] = {}
+        pack(self.learned, "model", tensors, facts)
+        pack(table, "training", tensors, facts)
+        about = {"format": FORMAT, "format_version": FORMAT_VERSION, "recipe": "surprise"}
+        known = {"settings": asdict(self.settings), "fingerprint": self.fingerprint}
+        return tensors, about | known | {"facts": facts}
+
+    @classmethod
+    def unpack(
+        cls, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]
+    ) -> tuple[Surprising, Surprises]:
+        """What `pack` put away."""
+        learned = unpack(SurpriseModel, "model", tensors, facts["facts"])
+        table = unpack(Surprises, "training", tensors, facts["facts"])
+        return cls(learned, Training(**facts["settings"]), facts["fingerprint"]), table

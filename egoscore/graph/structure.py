@@ -1,0 +1,138 @@
+"""What a node's place in the network looks like, as numbers that mean the same in any network.
+
+Edges are followed both ways. All of it is counted, nothing estimated: cost is linear in the edges
+but for the triangles, which take at most the largest core number of steps per edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.graph.csr import Csr
+from egoscore.graph.network import AttributedGraph
+from egoscore.keyed import compiled
+
+STRUCTURE = (
+    "log_degree",
+    "clustering",
+    "common_neighbours",
+    "neighbours_degree",
+    "return_2",
+    "return_3",
+    "core",
+)
+
+
+def structure(graph: AttributedGraph) -> NDArray[np.float64]:
+    """The columns of `STRUCTURE`, (N, 7); an isolated node's are all zero.
+
+    log_degree: log(1 + d), with d neighbours.
+    clustering: the share of the pairs of neighbours that are neighbours; 0 without a pair.
+    common_neighbours: log(1 + how many neighbours are shared with a neighbour, on average).
+    neighbours_degree: the mean log(1 + d) of the neighbours.
+    return_2, return_3: the chance that a random walk is back after 2 and after 3 steps.
+    core: log(1 + core number).
+    """
+    near = graph.neighbours
+    degrees = near.degrees
+    divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
+    log_degree, inverse = np.log1p(degrees), 1.0 / divisor
+    sums = near.to_scipy() @ np.stack([log_degree, inverse], axis=1)
+    core, place = _peeled(near)
+    triangles, products = _through_triangles(near, place, inverse)
+    columns = [
+        log_degree,
+        2.0 * triangles / np.maximum(degrees * (degrees - 1), 1),
+        np.log1p(2.0 * triangles / divisor),
+        sums[:, 0] / divisor,
+        sums[:, 1] / divisor,
+        2.0 * products / divisor,  # a triangle can be walked round either way
+        np.log1p(core),
+    ]
+    return np.stack(columns, axis=1, dtype=np.float64)
+
+
+def _peeled(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Core numbers (N,), and when a node is taken away, (N,) a permutation.
+
+    At most as many neighbours as its core number are taken away after a node.
+    """
+    left = near.degrees.astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(left))])
+    order, place = np.empty_like(left), np.empty_like(left)
+    _sort_by_degree(left, starts[:-1].copy(), order, place)
+    _peel(near.indptr, near.indices, left, starts, order, place)
+    return left, place
+
+
+@compiled
+def _sort_by_degree(degrees, starts, order, place):  # type: ignore[no-untyped-def]
+    """Fill `order` with the nodes and `place` with where they are; `starts` is used up."""
+    for node in range(len(degrees)):
+        place[node] = starts[degrees[node]]
+        order[place[node]] = node
+        starts[degrees[node]] += 1
+
+
+@compiled
+def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyped-def]
+    """Take away a node with the fewest neighbours left, again and again, all in linear time.
+
+    Batagelj & Zaversnik, "An O(m) algorithm for cores decomposition of networks", 2003. `left`
+    (N,) holds degrees on entry, core numbers in the end; `order` stays sorted by it, and those
+    with k neighbours left begin at `starts[k]`.
+    """
+    for step in range(len(order)):
+        node = order[step]
+        for edge in range(indptr[node], indptr[node + 1]):
+            other = indices[edge]
+            if left[other] > left[node]:
+                # swap with the first of those with as many left, who then begin one later
+                start = starts[left[other]]
+                first = order[start]
+                order[place[other]] = first
+                place[first] = place[other]
+                order[start] = other
+                place[other] = start
+                starts[left[other]] += 1
+                left[other] -= 1
+
+
+def _through_triangles(
+    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
+    rows = np.repeat(np.arange(len(place), dtype=np.int32), near.degrees)
+    upward = place[rows] < place[near.indices]
+    starts = np.zeros(len(near.indptr), dtype=np.int64)
+    np.cumsum(np.bincount(rows[upward], minlength=len(place)), out=starts[1:])
+    number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
+    _add_triangles(starts, near.indices[upward], inverse, number, products)
+    return number, products
+
+
+@compiled
+def _add_triangles(indptr, indices, inverse, number, products):  # type: ignore[no-untyped-def]
+    """Every triangle once, from its lowest corner; edges go upward only, so no list is long.
+
+    Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", 2008.
+    """
+    reached_from = np.full(len(number), -1, dtype=np.int32)
+    for low in range(len(number)):
+        for edge in range(indptr[low], indptr[low + 1]):
+            reached_from[indices[edge]] = low
+        for low_middle in range(indptr[low], indptr[low + 1]):
+            middle = indices[low_middle]
+            closed, highs = 0, 0.0
+            for edge in range(indptr[middle], indptr[middle + 1]):
+                high = indices[edge]
+                if reached_from[high] == low:
+                    closed += 1
+                    highs += inverse[high]
+                    number[high] += 1
+                    products[high] += inverse[low] * inverse[middle]
+            number[low] += closed
+            number[middle] += closed
+            products[low] += inverse[middle] * highs
+            products[middle] += inverse[low] * highs

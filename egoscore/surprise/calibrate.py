@@ -1,0 +1,87 @@
+"""From any number to a surprise: minus the logarithm of how often one sees as much or more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_GRID = 4096
+_SIZE_GROUPS = 5
+_LEAST_SPREAD = 0.1  # of the median spread of the groups
+BODY = 0.8  # up to this share of the nodes counting is enough; beyond, a tail is fitted
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The distribution of a value over the nodes of the training network.
+
+    Attributes: `grid` (G,) sorted values, evenly spaced in rank; `start` where the tail begins;
+    `decay` its scale: beyond, the logarithm of the share falls linearly.
+    """
+
+    grid: NDArray[np.float64]
+    start: float
+    decay: float
+
+    @classmethod
+    def fit(cls, values: NDArray[np.floating]) -> Calibration:
+        """From the values (N,) of all nodes.
+
+        The tail's scale is that of the median excess, which a few outliers do not move
+        (peaks over a threshold: Pickands, 1975; exponential, as a power law is in logarithms).
+        """
+        ordered = np.sort(np.asarray(values, dtype=np.float64))
+        ranks = (np.arange(_GRID) + 0.5) / _GRID * len(ordered)
+        grid = ordered if len(ordered) <= _GRID else ordered[ranks.astype(np.int64)]
+        start = float(np.quantile(ordered, BODY))
+        above = ordered[ordered > start] - start
+        decay = float(np.median(above)) / np.log(2.0) if len(above) else np.inf
+        return cls(grid, start, decay if decay > 0 else np.inf)
+
+    def surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Surprises (N,): among usual nodes on average about one, rarely above seven."""
+        values = np.asarray(values, dtype=np.float64)
+        below, upto = (np.searchsorted(self.grid, values, side) for side in ("left", "right"))
+        share = 1.0 - (below + upto) / 2.0 / len(self.grid)
+        body = -np.log(np.maximum(share, 1.0 - BODY))
+        tail = -np.log(1.0 - BODY) + (values - self.start) / self.decay
+        result: NDArray[np.float64] = np.where(values > self.start, tail, body)
+        return result
+
+
+@dataclass(frozen=True)
+class BySize:
+    """What is usual among nodes with about as many neighbours.
+
+    Attributes: `size` (G,) mean logarithm of the ego size in groups of nodes, ascending; `middle`
+    and `spread` (G,) the median there, and how far above it the 84% quantile lies.
+    """
+
+    size: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, values: NDArray[np.floating], ego_size: NDArray[np.int64]) -> BySize:
+        """From values (N,) and ego sizes (N,), in groups of about equally many nodes."""
+        size = np.log(ego_size)
+        cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, _SIZE_GROUPS + 1)[1:-1]))
+        group = np.searchsorted(cuts, size, side="right")
+        found = []
+        for number in np.unique(group):
+            mine = group == number
+            middle, above = np.quantile(values[mine], (0.5, 0.84))
+            found.append((size[mine].mean(), middle, above - middle))
+        places, middles, spreads = np.array(found).T
+        least = max(_LEAST_SPREAD * float(np.median(spreads)), 1e-9)
+        return cls(places, middles, np.maximum(spreads, least))
+
+    def apply(
+        self, values: NDArray[np.floating], ego_size: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """How many spreads above what is usual (N,), between groups in a straight line."""
+        size = np.log(ego_size)
+        middle = np.interp(size, self.size, self.middle)
+        return (values - middle) / np.interp(size, self.size, self.spread)

@@ -1,0 +1,149 @@
+"""Is a node what its surroundings let one expect?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.keyed import Purpose, uniforms
+from egoscore.surprise.context import Context
+from egoscore.surprise.covariance import Distance, Floats
+from egoscore.surprise.network import (
+    CentreNetwork,
+    Centres,
+    Training,
+    corrections,
+    train_centre,
+)
+
+NUM_FOLDS = 3
+_NODES_AT_ONCE = 65_536
+_USUAL = 0.95  # the share of nodes, those predicted best, by which networks are judged
+
+
+class NetworkStore(Protocol):
+    """Where finished networks are kept, so that a killed run need not train them again."""
+
+    def load_network(self, number: int) -> tuple[CentreNetwork, list[float]] | None:
+        """The network of this number and its losses, if it was finished earlier."""
+
+    def save_network(self, number: int, network: CentreNetwork, losses: list[float]) -> None:
+        """Keep a finished network and its losses."""
+
+
+@dataclass(frozen=True)
+class CentreModel:
+    """The score model of an ego-graph's centre given the rest of it.
+
+    A denoiser that is exact for Gaussian data, plus what networks add to it. Each network is
+    trained on two thirds of the nodes and judges the others: none has seen what it judges.
+
+    Attributes: `gate` in [0, 1], how much of the networks' answer is used: what predicts nodes not
+    seen best; `skill`, the share of the variance that is explained, of nodes not seen, by the
+    linear part and with the networks; the distances say how large an error is usual; `history`
+    (updates, folds) the losses of training.
+    """
+
+    context: Context
+    networks: tuple[CentreNetwork, ...]
+    gate: float
+    skill: tuple[float, float]
+    linear_distance: Distance
+    network_distance: Distance
+    history: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls,
+        known: Floats,
+        white: Floats,
+        training: Training,
+        seed: int,
+        store: NetworkStore | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+    ) -> CentreModel:
+        """From what is around the nodes (N, C) and their own whitened features (N, k)."""
+        context = Context.fit(known, white, seed)
+        centres = _centres(context, known, white, held_out=True)
+        folds = _folds(len(white), seed)
+        trained = []
+        for number in range(NUM_FOLDS):
+            kept = None if store is None else store.load_network(number)
+            if kept is None:
+                others = np.flatnonzero(folds != number)
+                kept = train_centre(centres, others, training, seed, number, advance)
+                if store is not None:
+                    store.save_network(number, *kept)
+            else:
+                advance(training.updates)
+            trained.append(kept)
+        networks = tuple(network for network, _ in trained)
+        history = np.array([losses for _, losses in trained], dtype=np.float64).T
+        draft = cls(context, networks, 0.0, (0.0, 0.0), _UNIT, _UNIT, history)
+        left, added = draft._errors(known, white, folds)
+        gate = _gate(left, added)
+        rest = left - gate * added
+        skill = (_explained(left, white), _explained(rest, white))
+        distances = Distance.fit(left, seed), Distance.fit(rest, seed)
+        return cls(context, networks, gate, skill, *distances, history)
+
+    def residuals(self, known: Floats, white: Floats, seed: int | None) -> tuple[Floats, Floats]:
+        """How unusual the errors are, (N,) each: of the linear part, and with the networks.
+
+        With the `seed` of the training network for its own nodes, so that each is judged by
+        what has not seen it; None for others.
+        """
+        folds = None if seed is None else _folds(len(white), seed)
+        left, added = self._errors(known, white, folds)
+        linear = self.linear_distance.squared(left)
+        return linear, self.network_distance.squared(left - np.float32(self.gate) * added)
+
+    def _errors(
+        self, known: Floats, white: Floats, folds: NDArray[np.int64] | None
+    ) -> tuple[Floats, Floats]:
+        """What the linear guess leaves, and what the networks add to the guess, (N, k) each."""
+        left, added = np.empty_like(white), np.zeros_like(white)
+        for start in range(0, len(white), _NODES_AT_ONCE):
+            rows = slice(start, start + _NODES_AT_ONCE)
+            centres = _centres(self.context, known[rows], white[rows], folds is not None)
+            for number, network in enumerate(self.networks):
+                rest, change = (part.numpy() for part in corrections(network, centres))
+                mine = np.ones(len(rest)) / NUM_FOLDS if folds is None else folds[rows] == number
+                added[rows] += mine[:, None].astype(np.float32) * change
+            left[rows] = rest
+        return left, added
+
+
+_UNIT = Distance(np.zeros(0), np.zeros((0, 0)))
+
+
+def _centres(context: Context, known: Floats, white: Floats, held_out: bool) -> Centres:
+    expected = white - context.left_out(known, white) if held_out else context.predict(known)
+    return Centres.of(white, expected, context.variance, context.standardised(known))
+
+
+def _folds(size: int, seed: int) -> NDArray[np.int64]:
+    """To which part of the network each node belongs, (N,)."""
+    drawn = uniforms(seed, Purpose.FOLD, 0, np.arange(size))[:, 0]
+    return (drawn * NUM_FOLDS).astype(np.int64)
+
+
+def _gate(left: Floats, added: Floats) -> float:
+    """The share of `added` that brings the guess closest to the truth, among usual nodes."""
+    error = np.square(left).sum(axis=1)
+    usual = error <= np.quantile(error, _USUAL)
+    size = float(np.square(added[usual]).sum(dtype=np.float64))
+    agreement = float((left[usual] * added[usual]).sum(dtype=np.float64))
+    return float(np.clip(agreement / size, 0.0, 1.0)) if size > 0 else 0.0
+
+
+def _explained(rest: Floats, white: Floats) -> float:
+    """Share of the squared features that a guess explains, among usual nodes."""
+    error, whole = np.square(rest).sum(axis=1), np.square(white).sum(axis=1)
+    usual = error <= np.quantile(error, _USUAL)
+    total = float(whole[usual].sum(dtype=np.float64))
+    return 1.0 - float(error[usual].sum(dtype=np.float64)) / total if total > 0 else 0.0

@@ -1,0 +1,93 @@
+"""Does a node fit those around it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.surprise.covariance import Floats
+from egoscore.surprise.neighbours import Neighbours
+
+_STRONGEST = 0.9
+_COLUMNS_AT_ONCE = 8
+Averages = Callable[[Neighbours, Floats], Floats]
+
+
+def one_step(near: Neighbours, values: Floats) -> Floats:
+    """Means over the neighbours."""
+    return near.mean(values)
+
+
+def two_steps(near: Neighbours, values: Floats) -> Floats:
+    """Means over the neighbours of the neighbours."""
+    return near.mean_two_steps(values)
+
+
+def dirichlet_energy(near: Neighbours, features: Floats) -> Floats:
+    """Mean squared difference to the neighbours, per feature: features (N, F) → (N,).
+
+    The paper's energy, taken at the centre; zero for a node without neighbours.
+    """
+    size = np.einsum("nf,nf->n", features, features)
+    energy = np.where(near.has_one_step, size, 0.0) + near.mean(size[:, None])[:, 0]
+    for start in range(0, features.shape[1], _COLUMNS_AT_ONCE):
+        part = np.ascontiguousarray(features[:, start : start + _COLUMNS_AT_ONCE])
+        energy -= 2.0 * np.einsum("nf,nf->n", part, near.mean(part))
+    result: Floats = np.maximum(energy, 0.0).astype(np.float32) / np.float32(features.shape[1])
+    return result
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How the features of two linked nodes go together, were both Gaussian.
+
+    Along `axes` (k, k) of the whitened features, two linked nodes have correlations `strength`
+    (k,): positive where like goes with like, negative where opposites do, 0 where chance would
+    give as much.
+    """
+
+    axes: NDArray[np.float64]
+    strength: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls, near: Neighbours, white: Floats, average: Averages, present: NDArray[np.bool_]
+    ) -> Likeness:
+        """Correlations between a node and the `average` of those around it; `white` (N, k)."""
+        width = white.shape[1]
+        if not present.any():
+            return cls(np.eye(width), np.zeros(width))
+        weight = near.degree * present
+        weight = (weight / weight.sum()).astype(np.float64)
+        shared = np.empty((width, width))
+        for start in range(0, width, _COLUMNS_AT_ONCE):
+            part = average(near, np.ascontiguousarray(white[:, start : start + _COLUMNS_AT_ONCE]))
+            shared[:, start : start + _COLUMNS_AT_ONCE] = (white * weight[:, None]).T @ part
+        common, axes = np.linalg.eigh((shared + shared.T) / 2.0)
+        turned = white @ axes.astype(np.float32)
+        variance = np.square(turned).T.astype(np.float64) @ weight
+        strength = np.clip(common / np.maximum(variance, 1e-9), -_STRONGEST, _STRONGEST)
+        by_chance = 2.0 / np.sqrt(max(1.0, float(near.degree.sum())))
+        return cls(axes, np.where(np.abs(strength) > by_chance, strength, 0.0))
+
+    def mismatch(
+        self, near: Neighbours, white: Floats, average: Averages, present: NDArray[np.bool_]
+    ) -> Floats:
+        """How much likelier the features are with strangers than with those around, (N,).
+
+        The mean over those around of log p(x) p(y) / p(x, y): minus their pointwise mutual
+        information. By I-MMSE (Guo, Shamai & Verdú, 2005) it is what knowing a neighbour takes off
+        the error of the best denoiser, over all noise levels; for Gaussians in closed form.
+        """
+        total = np.zeros(len(white))
+        for number in np.flatnonzero(self.strength):
+            rho = self.strength[number]
+            own = white @ self.axes[:, number].astype(np.float32)
+            around = average(near, np.column_stack([own, np.square(own)]))
+            squares = np.square(own) + around[:, 1]
+            exponent = rho * rho * squares - 2.0 * rho * own * around[:, 0]
+            total += 0.5 * np.log1p(-rho * rho) + exponent / (2.0 * (1.0 - rho * rho))
+        return np.where(present, total, 0.0).astype(np.float32)

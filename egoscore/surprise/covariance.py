@@ -1,0 +1,61 @@
+"""Covariances that can be trusted with few nodes: whitening, and distances in its units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.keyed import Purpose, uniforms
+
+Floats = NDArray[np.float32]
+_MOST_ROWS = 20_000  # more rows hardly change a covariance
+_SMALLEST = 1e-6  # of the largest variance: below it there is nothing but rounding
+
+
+def shrunk_covariance(rows: Floats, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean (C,) and covariance (C, C) of rows (N, C), shrunk to a multiple of the identity.
+
+    Ledoit & Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
+    """
+    from sklearn.covariance import ledoit_wolf
+
+    chosen = sample_rows(len(rows), _MOST_ROWS, seed)
+    sample = np.asarray(rows[chosen], dtype=np.float64)
+    mean = sample.mean(axis=0)
+    if len(sample) == 1:
+        return mean, np.zeros((len(mean), len(mean)))
+    covariance, _ = ledoit_wolf(sample - mean, assume_centered=True)
+    return mean, covariance
+
+
+def sample_rows(count: int, most: int, seed: int) -> NDArray[np.int64]:
+    """At most `most` of the numbers below `count`, in order; the same for the same seed."""
+    numbers = np.arange(count)
+    if count <= most:
+        return numbers
+    drawn = uniforms(seed, Purpose.SAMPLE_ROWS, 0, numbers)[:, 0]
+    return np.sort(np.argpartition(drawn, most)[:most])
+
+
+@dataclass(frozen=True)
+class Distance:
+    """The Mahalanobis distance: `mean` (C,), and `whiten` (C, C) to unit covariance."""
+
+    mean: NDArray[np.float64]
+    whiten: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, rows: Floats, seed: int) -> Distance:
+        """The distance by which `rows` (N, C) themselves are usual."""
+        mean, covariance = shrunk_covariance(rows, seed)
+        variance, axes = np.linalg.eigh(covariance)
+        least = max(_SMALLEST * float(variance[-1]), 1e-30)
+        return cls(mean, axes / np.sqrt(np.maximum(variance, least)))
+
+    def squared(self, rows: Floats) -> Floats:
+        """Squared distances (N,) of rows (N, C) from the mean, divided by C."""
+        white = (rows - self.mean.astype(np.float32)) @ self.whiten.astype(np.float32)
+        squares: Floats = np.einsum("nc,nc->n", white, white)
+        return squares / np.float32(max(1, rows.shape[1]))

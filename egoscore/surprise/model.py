@@ -1,0 +1,169 @@
+"""The default recipe: fitted once, then every node's channels, questions and score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.graph.structure import structure
+from egoscore.surprise.calibrate import BySize, Calibration
+from egoscore.surprise.centre import CentreModel, NetworkStore
+from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
+from egoscore.surprise.covariance import Floats
+from egoscore.surprise.neighbours import Neighbours
+from egoscore.surprise.network import Training
+from egoscore.surprise.place import Place
+from egoscore.surprise.whitening import Whitening
+
+QUESTIONS = {
+    "features": ("linear_residual", "network_residual"),
+    "company": ("dirichlet_energy", "mismatch", "mismatch_two_steps"),
+    "place": ("structure",),
+}
+_SIGNED = ("mismatch", "mismatch_two_steps")  # the others are sizes, and seen as logarithms
+_FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
+
+
+@dataclass(frozen=True)
+class Surprises:
+    """What was found about every node.
+
+    Attributes: `ego_size` (N,) nodes in the ego-graph; `channels` (N,) each, as measured;
+    `questions` (N,) each, calibrated: minus the logarithm of how rare an answer is; `score` (N,)
+    the same for their sum, among nodes with about as many neighbours. Higher is more abnormal.
+    """
+
+    ego_size: NDArray[np.int64]
+    channels: dict[str, Floats]
+    questions: dict[str, NDArray[np.float64]]
+    score: NDArray[np.float64]
+
+    @property
+    def p_value(self) -> NDArray[np.float64]:
+        """How rare a score as high is, (N,)."""
+        return np.exp(-self.score)
+
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """Everything by name, as it is written to disk; questions as surprise_…"""
+        found: dict[str, NDArray[np.generic]] = {"ego_size": self.ego_size, "p_value": self.p_value}
+        found |= {f"surprise_{name}": values for name, values in self.questions.items()}
+        found.update(self.channels)
+        return found
+
+
+@dataclass(frozen=True)
+class SurpriseModel:
+    """Everything learned from a network; `seed` is that of its training."""
+
+    seed: int
+    scaling: FeatureScaling
+    whitening: Whitening
+    next_to: Likeness
+    two_away: Likeness
+    centre: CentreModel
+    place: Place
+    calibrations: dict[str, Calibration]
+    by_size: BySize
+
+    @classmethod
+    def fit(
+        cls,
+        graph: AttributedGraph,
+        training: Training,
+        seed: int,
+        store: NetworkStore | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+    ) -> tuple[SurpriseModel, Surprises]:
+        """Learn from a network, and judge its nodes."""
+        scaling = FeatureScaling.fit(graph.features)
+        seen = _Seen.of(graph, scaling)
+        near = seen.near
+        whitening = Whitening.fit(seen.features, seed)
+        white = whitening.apply(seen.features)
+        next_to = Likeness.fit(near, white, one_step, near.has_one_step)
+        two_away = Likeness.fit(near, white, two_steps, near.has_two_steps)
+        known = seen.around(white)
+        centre = CentreModel.fit(known, white, training, seed, store, advance)
+        place = Place.fit(seen.structure, seed)
+        parts = (seed, scaling, whitening, next_to, two_away, centre, place)
+        draft = cls(*parts, {}, BySize.fit(np.zeros(graph.num_nodes), seen.ego_size))
+        channels = draft._channels(seen, is_training=True)
+        calibrations = {name: Calibration.fit(seen_as(name, v)) for name, v in channels.items()}
+        total = np.zeros(graph.num_nodes)
+        for question in QUESTIONS:
+            mean = _mean(question, channels, calibrations)
+            calibrations[question] = Calibration.fit(mean)
+            total += calibrations[question].surprise(mean)
+        by_size = BySize.fit(total, seen.ego_size)
+        calibrations["score"] = Calibration.fit(by_size.apply(total, seen.ego_size))
+        model = cls(*parts, calibrations, by_size)
+        return model, model._judge(seen, channels)
+
+    def judge(self, graph: AttributedGraph, is_training: bool) -> Surprises:
+        """The surprises of a network's nodes; `is_training` if it is the one learned from."""
+        seen = _Seen.of(graph, self.scaling)
+        return self._judge(seen, self._channels(seen, is_training))
+
+    def _channels(self, seen: _Seen, is_training: bool) -> dict[str, Floats]:
+        near, white = seen.near, self.whitening.apply(seen.features)
+        seed = self.seed if is_training else None
+        linear, network = self.centre.residuals(seen.around(white), white, seed)
+        two = near.has_two_steps
+        return {
+            "feature_norm": np.square(seen.features).mean(axis=1),
+            "linear_residual": linear,
+            "network_residual": network,
+            "dirichlet_energy": dirichlet_energy(near, seen.features),
+            "mismatch": self.next_to.mismatch(near, white, one_step, near.has_one_step),
+            "mismatch_two_steps": self.two_away.mismatch(near, white, two_steps, two),
+            "structure": self.place.surprise(seen.structure),
+        }
+
+    def _judge(self, seen: _Seen, channels: dict[str, Floats]) -> Surprises:
+        means = {q: _mean(q, channels, self.calibrations) for q in QUESTIONS}
+        answers = {q: self.calibrations[q].surprise(mean) for q, mean in means.items()}
+        total = np.sum(list(answers.values()), axis=0)
+        relative = self.by_size.apply(total, seen.ego_size)
+        score = self.calibrations["score"].surprise(relative)
+        return Surprises(seen.ego_size, channels, answers, score)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A network as the recipe sees it: what all channels need, computed once."""
+
+    features: Floats
+    near: Neighbours
+    structure: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, graph: AttributedGraph, scaling: FeatureScaling) -> _Seen:
+        features = np.clip(scaling.apply(graph).features, -_FARTHEST, _FARTHEST)
+        return cls(features, Neighbours.of(graph), structure(graph))
+
+    @property
+    def ego_size(self) -> NDArray[np.int64]:
+        """Nodes in every ego-graph, (N,)."""
+        return self.near.degree.astype(np.int64) + 1
+
+    def around(self, white: Floats) -> Floats:
+        """What is known about a node without looking at its own features, (N, k + 7)."""
+        return np.column_stack([self.near.mean(white), self.structure.astype(np.float32)])
+
+
+def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:
+    """A channel's values (N,) on the scale on which they are calibrated."""
+    return values if channel in _SIGNED else np.log(np.maximum(values, np.float32(1e-9)))
+
+
+def _mean(
+    question: str, channels: dict[str, Floats], calibrations: dict[str, Calibration]
+) -> NDArray[np.float64]:
+    """The mean surprise of a question's channels, (N,)."""
+    parts = [calibrations[c].surprise(seen_as(c, channels[c])) for c in QUESTIONS[question]]
+    mean: NDArray[np.float64] = np.mean(parts, axis=0)
+    return mean

@@ -1,0 +1,172 @@
+"""Surprises, where the distribution is known; and what is usual among nodes of a size."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import expon, norm, rankdata
+
+from egoscore.surprise.calibrate import BySize, Calibration
+
+RNG = np.random.default_rng(0)
+EXPONENTIAL = RNG.exponential(size=20_000)
+numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
+few_values = st.sampled_from([0.0, 1.0, 1.5])
+
+
+def surprise(values, of=None):
+    return Calibration.fit(values).surprise(values if of is None else np.asarray(of))
+
+
+@pytest.mark.parametrize("size", [100, 4096, 20_000])
+def test_of_exponential_values_surprises_are_the_values(size):
+    values = expon.ppf((np.arange(size) + 0.5) / size)  # evenly spread: no luck involved
+    found = surprise(values)
+    assert found.mean() == pytest.approx(1, abs=0.05)
+    np.testing.assert_allclose(found, -expon.logsf(values), rtol=0.05, atol=0.02)
+
+
+def test_of_other_values_they_are_those_of_their_distribution_up_to_the_tail():
+    values = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    found = surprise(values)
+    usual = values < 0.5
+    np.testing.assert_allclose(found[usual], -norm.logsf(values[usual]), atol=0.005)
+    assert found.mean() == pytest.approx(1, abs=0.05)
+
+
+@given(st.lists(numbers, min_size=1, max_size=60) | st.lists(few_values, min_size=1, max_size=60))
+@settings(deadline=None, max_examples=150)
+def test_in_the_lower_half_they_are_counted_and_equal_values_share_a_rank(values):
+    values = np.array(values)
+    share = 1 - (rankdata(values) - 0.5) / len(values)
+    lower = values <= np.median(values)
+    known = lower & (share >= 0.5)
+    np.testing.assert_allclose(surprise(values)[known], -np.log(share[known]), atol=1e-9)
+
+
+@given(
+    st.lists(numbers, min_size=1, max_size=60) | st.lists(few_values, min_size=1, max_size=60),
+    st.lists(numbers, min_size=2, max_size=30),
+)
+@settings(deadline=None, max_examples=150)
+def test_more_is_never_less_surprising(values, others):
+    asked = np.sort(np.concatenate([values, others]))
+    found = surprise(np.array(values), asked)
+    assert np.isfinite(found).all()
+    assert (found >= 0).all()
+    assert (np.diff(found) >= 0).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5000])
+def test_where_all_are_equal_nobody_is_surprising(size):
+    values = np.full(size, 0.3)
+    np.testing.assert_allclose(surprise(values), np.log(2))
+    below, above = surprise(values, [-5.0, 7.0])
+    assert below == 0
+    assert np.isfinite(above)
+    assert above > np.log(2)
+
+
+def test_beyond_the_largest_value_surprises_go_on_rising():
+    largest = EXPONENTIAL.max()
+    found = surprise(EXPONENTIAL, [largest, largest + 5, largest + 50])
+    np.testing.assert_allclose(np.diff(found), [5, 45], rtol=0.1)
+
+
+def test_below_the_smallest_value_there_is_nothing_surprising():
+    assert surprise(EXPONENTIAL, [-1.0, -100.0]).tolist() == [0, 0]
+
+
+def test_there_is_no_jump_where_the_tail_begins():
+    asked = np.linspace(0.5, 4, 20_001)
+    assert np.diff(surprise(EXPONENTIAL, asked)).max() < 0.05
+
+
+def test_a_few_outliers_change_the_others_little():
+    spoilt = np.concatenate([EXPONENTIAL, np.full(100, 1e6)])
+    clean, dirty = surprise(EXPONENTIAL), surprise(spoilt)[:-100]
+    np.testing.assert_allclose(dirty, clean, rtol=0.1, atol=0.05)
+    assert surprise(spoilt)[-100:].min() > 1e5
+
+
+def test_more_values_than_the_grid_holds_are_as_good_as_counted():
+    calibration = Calibration.fit(EXPONENTIAL)
+    assert len(calibration.grid) < len(EXPONENTIAL)
+    assert (np.diff(calibration.grid) >= 0).all()
+    share = 1 - (rankdata(EXPONENTIAL) - 0.5) / len(EXPONENTIAL)
+    usual = share > 0.5
+    found = calibration.surprise(EXPONENTIAL)
+    np.testing.assert_allclose(found[usual], -np.log(share[usual]), atol=0.002)
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), RNG.permutation(300)])
+def test_the_order_of_values_does_not_matter(order):
+    values = EXPONENTIAL[:300]
+    np.testing.assert_array_equal(surprise(values[order]), surprise(values)[order])
+
+
+def test_neither_shift_nor_scale_matters():
+    values = EXPONENTIAL[:3000]
+    np.testing.assert_allclose(surprise(7 * values - 3), surprise(values), rtol=1e-9, atol=1e-9)
+
+
+def test_float32_will_do():
+    values = EXPONENTIAL[:1000].astype(np.float32)
+    found = surprise(values)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, surprise(values.astype(np.float64)))
+
+
+class TestBySize:
+    """Nodes are compared with those that have about as many neighbours."""
+
+    def sizes(self, count=3000):
+        return np.random.default_rng(1).integers(1, 6, count) ** 2
+
+    def apply(self, values, sizes):
+        return BySize.fit(values, sizes).apply(values, sizes)
+
+    def test_in_every_group_the_median_is_zero_and_the_84_percent_quantile_one(self):
+        sizes = self.sizes()
+        values = RNG.normal(size=3000) * sizes + 3 * sizes
+        found = self.apply(values, sizes)
+        for size in np.unique(sizes):
+            middle, above = np.quantile(found[sizes == size], [0.5, 0.84])
+            assert middle == pytest.approx(0, abs=1e-9)
+            assert above == pytest.approx(1)
+
+    def test_between_groups_what_is_usual_changes_along_a_line(self):
+        by_size = BySize(np.log([1.0, 4.0]), np.array([0.0, 2.0]), np.array([1.0, 3.0]))
+        found = by_size.apply(np.full(5, 5.0), np.array([1, 2, 4, 100, 1]))
+        np.testing.assert_allclose(found, [5, (5 - 1) / 2, 1, 1, 5])
+
+    def test_groups_hold_about_equally_many_nodes(self):
+        sizes = np.arange(1, 1001)
+        by_size = BySize.fit(np.log(sizes), sizes)
+        expected = [np.log(part).mean() for part in np.array_split(sizes, len(by_size.size))]
+        np.testing.assert_allclose(by_size.size, expected, rtol=0.01)
+        assert len(by_size.size) > 2
+
+    def test_where_all_are_of_a_size_it_is_a_shift_and_a_scale(self):
+        values = RNG.exponential(size=500)
+        found = self.apply(values, np.full(500, 7))
+        np.testing.assert_array_equal(rankdata(found), rankdata(values))
+        slope, shift = np.polyfit(values, found, 1)
+        np.testing.assert_allclose(found, slope * values + shift, atol=1e-9)
+
+    @given(st.lists(st.tuples(few_values | numbers, st.integers(1, 50)), min_size=1, max_size=60))
+    @settings(deadline=None, max_examples=150)
+    def test_any_values_and_sizes_give_finite_numbers(self, pairs):
+        values, sizes = np.array(pairs).T
+        by_size = BySize.fit(values, sizes.astype(np.int64))
+        assert (np.diff(by_size.size) > 0).all()
+        assert (by_size.spread > 0).all()
+        found = by_size.apply(values, sizes.astype(np.int64))
+        assert np.isfinite(found).all()
+        for size in np.unique(sizes):  # among nodes of a size nothing changes places
+            mine = sizes == size
+            order = np.argsort(values[mine])
+            assert (np.diff(found[mine][order]) >= 0).all()
+
+    def test_values_that_are_all_equal_are_usual(self):
+        assert not self.apply(np.full(100, 3.3), self.sizes(100)).any()
