@@ -107,6 +107,31 @@ class TestParts:
         sizes = [len(nx.ego_graph(near, v)) for v in range(200)]
         np.testing.assert_array_equal(fitted[1].ego_size, sizes)
 
+    def test_what_lies_farther_than_ten_deviations_is_taken_to_lie_there(self, quiet):
+        features = quiet.features.copy()
+        features[7, 2] = 1e9  # nearly twenty deviations: it is most of the deviation itself
+        channels = fit(replace(quiet, features=features))[1].channels
+        x = (features - features.mean(axis=0, dtype=np.float64)) / features.std(axis=0)
+        others = np.delete(x[7], 2)
+        assert x[7, 2] > 19
+        expected = (10**2 + np.sum(others**2)) / 6
+        assert channels["feature_norm"][7] == pytest.approx(expected, rel=1e-3)
+
+    def test_a_step_and_two_steps_away_are_different_company(self):
+        """Everybody is linked to opposites, whose other neighbours are then alike."""
+        rng = np.random.default_rng(0)
+        side = np.repeat([1.0, -1.0], 100)
+        edges = np.stack([rng.integers(0, 100, 700), rng.integers(100, 200, 700)])
+        features = side[:, None] + 0.3 * rng.normal(size=(200, 2))
+        model, _ = fit(AttributedGraph.from_edges(edges, features))
+        assert model.next_to.strength.min() < -0.5
+        assert model.two_away.strength.max() > 0.5
+
+    def test_without_neighbours_nothing_about_a_node_can_be_expected(self, graph):
+        """Neither do its own features tell: they are not among what is known around it."""
+        model, _ = fit(AttributedGraph.from_edges(NOTHING, graph.features))
+        assert model.centre.context.variance.min() > 0.8
+
 
 class TestScore:
     def test_it_is_minus_the_logarithm_of_how_rare_it_is(self, fitted):

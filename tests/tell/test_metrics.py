@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, recall_score, roc_auc_score
 
-from egoscore.tell.metrics import evaluate, recall_at_k
+from egoscore.tell.metrics import auc_interval, evaluate, recall_at_k
 
 
 def test_an_example_done_by_hand():
@@ -46,3 +46,22 @@ def test_of_equal_scores_the_earlier_node_comes_first():
 @pytest.mark.parametrize("labels", [[0, 0, 0], [1, 1, 1]])
 def test_where_all_nodes_are_of_one_kind_there_is_nothing_to_measure(labels):
     assert evaluate(labels, [0.1, 0.2, 0.3]) is None
+
+
+class TestInterval:
+    def test_it_is_that_of_resampled_nodes(self):
+        random = np.random.default_rng(4)
+        labels = (np.arange(300) < 20).astype(np.int8)
+        score = random.normal(size=300) + labels
+        high, low = score[:20], score[20:]
+        found = [
+            (random.choice(high, 20)[:, None] > random.choice(low, 280)).mean() for _ in range(4000)
+        ]
+        assert auc_interval(labels, score, 4000) == pytest.approx(
+            tuple(np.quantile(found, (0.025, 0.975))), abs=0.012
+        )
+
+    def test_ties_count_half_and_certainty_has_no_width(self):
+        labels = np.array([1, 1, 0, 0, 0])
+        assert auc_interval(labels, np.zeros(5)) == (0.5, 0.5)
+        assert auc_interval(labels, np.array([2.0, 3.0, 1.0, 1.0, 0.0])) == (1.0, 1.0)

@@ -1,0 +1,93 @@
+"""Remarks about a ranking: said when they hold, not otherwise; and no label is needed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from egoscore import EgoScore, generate_network
+from egoscore.tell.doubt import remarks
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return generate_network(400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fitted(graph):
+    return EgoScore(updates=5, hidden_size=8).fit(graph)
+
+
+def said(graph, fitted, **changes):
+    table = replace(fitted.components_, **changes)
+    return "\n".join(remarks(graph, table.score, table, fitted.model_))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_ranking_by_degree_is_called_one(graph, sign):
+    score = sign * np.log1p(graph.neighbours.degrees)
+    (warning,) = remarks(graph, score)
+    assert f"the number of neighbours (rank correlation {sign:+.2f})" in warning
+    assert warning.startswith("Careful:")
+
+
+def test_a_ranking_by_the_size_of_the_features_is_called_one(graph):
+    x = graph.features
+    usual = (x - x.mean(axis=0)) / x.std(axis=0)
+    (warning,) = remarks(graph, np.linalg.norm(usual, axis=1).astype(np.float64))
+    assert "the size of the features (rank correlation +1.00)" in warning
+
+
+def test_a_ranking_by_neither_is_not_warned_of(graph):
+    assert remarks(graph, np.random.default_rng(0).random(400)) == []
+
+
+def test_equal_scores_follow_nothing(graph):
+    assert remarks(graph, np.zeros(400)) == []
+
+
+def test_few_nodes_are_said_to_be_few():
+    small = generate_network(30, seed=2)
+    assert remarks(small, np.random.default_rng(1).random(30)) == [
+        "Careful: 30 nodes are few to learn from."
+    ]
+
+
+def test_the_tail_is_compared_with_chance(graph, fitted):
+    usual = -np.log((np.arange(400) + 0.5) / 400)  # exactly as rare as chance has it
+    assert "hardly higher than chance would have them" in said(graph, fitted, score=usual)
+    heavy = np.where(np.arange(400) < 20, 12.0, usual)
+    text = said(graph, fitted, score=heavy)
+    assert "20 nodes have scores of which chance gives one in 1,000; expected: 0.4." in text
+    assert "hardly higher" not in text
+
+
+def test_it_is_counted_which_questions_agree(graph, fitted):
+    score = np.arange(400)[::-1].astype(np.float64)
+    high = {"features": 5, "company": 3, "place": 0}
+    questions = {name: np.where(np.arange(400) < n, 4.0, 0.5) for name, n in high.items()}
+    text = said(graph, fitted, score=score, questions=questions)
+    assert "most surprising by features 5, company 3, place 0; 3 by more than one." in text
+
+
+def test_it_is_said_when_neighbours_tell_nothing(graph, fitted):
+    model = fitted.model_
+    context = replace(model.centre.context, variance=np.ones_like(model.centre.context.variance))
+    alone = replace(
+        model,
+        centre=replace(model.centre, context=context),
+        next_to=replace(model.next_to, strength=np.zeros_like(model.next_to.strength)),
+    )
+    table = fitted.components_
+    words = "company cannot be judged"
+    assert words in "\n".join(remarks(graph, table.score, table, alone))
+    assert words not in "\n".join(remarks(graph, table.score, table, model))
+
+
+def test_what_networks_add_is_said(graph, fitted):
+    centre = fitted.model_.centre
+    for gate, words in ((0.0, "networks add nothing"), (0.5, "networks add (weight 0.5)")):
+        model = replace(fitted.model_, centre=replace(centre, gate=gate))
+        table = fitted.components_
+        assert words in "\n".join(remarks(graph, table.score, table, model))
