@@ -784,7 +784,11 @@ class TestDefaultPresetFiles:
             except RunError as error:
                 assert str(path) in str(error)  # noqa: PT017
 
-    @pytest.mark.parametrize("value", ["gone", None, "x", -1, [], {}, [["a"]], 10**400, True])
+    @pytest.mark.parametrize(
+        "value",
+        ["gone", None, "x", -1, [], {}, [["a"]], 10**400, True],
+        ids=lambda value: repr(value)[:9],
+    )
     def test_whatever_else_the_metadata_say_is_refused_or_harmless(
         self, surprised_file, tmp_path, value
     ):

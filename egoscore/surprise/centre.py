@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoscore.keyed import Purpose, uniforms
 from egoscore.surprise.context import Context
-from egoscore.surprise.covariance import Distance, Floats
+from egoscore.surprise.covariance import Distance, Floats, sample_rows
 from egoscore.surprise.network import (
     CentreNetwork,
     Centres,
@@ -22,6 +22,7 @@ from egoscore.surprise.network import (
 
 NUM_FOLDS = 3
 _NODES_AT_ONCE = 65_536
+_MOST_NODES = 200_000  # to learn from: training meets no more
 _USUAL = 0.95  # the share of nodes, those predicted best, by which networks are judged
 
 
@@ -67,9 +68,10 @@ class CentreModel:
         advance: Callable[[int], None] = lambda count: None,
     ) -> CentreModel:
         """From what is around the nodes (N, C) and their own whitened features (N, k)."""
+        some = sample_rows(len(white), _MOST_NODES, seed)
+        known, white, folds = known[some], white[some], _folds(len(white), seed)[some]
         context = Context.fit(known, white, seed)
         centres = _centres(context, known, white, held_out=True)
-        folds = _folds(len(white), seed)
         trained = []
         for number in range(NUM_FOLDS):
             kept = None if store is None else store.load_network(number)
@@ -98,23 +100,25 @@ class CentreModel:
         what has not seen it; None for others.
         """
         folds = None if seed is None else _folds(len(white), seed)
-        left, added = self._errors(known, white, folds)
-        linear = self.linear_distance.squared(left)
-        return linear, self.network_distance.squared(left - np.float32(self.gate) * added)
+        linear, network = np.empty((2, len(white)), dtype=np.float32)
+        for start in range(0, len(white), _NODES_AT_ONCE):
+            rows = slice(start, start + _NODES_AT_ONCE)
+            mine = None if folds is None else folds[rows]
+            left, added = self._errors(known[rows], white[rows], mine)
+            linear[rows] = self.linear_distance.squared(left)
+            network[rows] = self.network_distance.squared(left - np.float32(self.gate) * added)
+        return linear, network
 
     def _errors(
         self, known: Floats, white: Floats, folds: NDArray[np.int64] | None
     ) -> tuple[Floats, Floats]:
         """What the linear guess leaves, and what the networks add to the guess, (N, k) each."""
-        left, added = np.empty_like(white), np.zeros_like(white)
-        for start in range(0, len(white), _NODES_AT_ONCE):
-            rows = slice(start, start + _NODES_AT_ONCE)
-            centres = _centres(self.context, known[rows], white[rows], folds is not None)
-            for number, network in enumerate(self.networks):
-                rest, change = (part.numpy() for part in corrections(network, centres))
-                mine = np.ones(len(rest)) / NUM_FOLDS if folds is None else folds[rows] == number
-                added[rows] += mine[:, None].astype(np.float32) * change
-            left[rows] = rest
+        centres = _centres(self.context, known, white, folds is not None)
+        added = np.zeros_like(white)
+        for number, network in enumerate(self.networks):
+            left, change = (part.numpy() for part in corrections(network, centres))
+            share = np.full(len(white), 1 / NUM_FOLDS) if folds is None else folds == number
+            added += share[:, None].astype(np.float32) * change
         return left, added
 
 

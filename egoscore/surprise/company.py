@@ -61,14 +61,15 @@ class Likeness:
         if not present.any():
             return cls(np.eye(width), np.zeros(width))
         weight = near.degree * present
-        weight = (weight / weight.sum()).astype(np.float64)
-        shared = np.empty((width, width))
+        weight = weight / weight.sum(dtype=np.float64).astype(np.float32)
+        shared, square = np.empty((2, width, width))
         for start in range(0, width, _COLUMNS_AT_ONCE):
-            part = average(near, np.ascontiguousarray(white[:, start : start + _COLUMNS_AT_ONCE]))
-            shared[:, start : start + _COLUMNS_AT_ONCE] = (white * weight[:, None]).T @ part
+            columns = slice(start, start + _COLUMNS_AT_ONCE)
+            part = np.ascontiguousarray(white[:, columns])
+            square[:, columns] = white.T @ (part * weight[:, None])
+            shared[:, columns] = white.T @ (average(near, part) * weight[:, None])
         common, axes = np.linalg.eigh((shared + shared.T) / 2.0)
-        turned = white @ axes.astype(np.float32)
-        variance = np.square(turned).T.astype(np.float64) @ weight
+        variance = np.einsum("ij,jk,ki->i", axes.T, square, axes)
         strength = np.clip(common / np.maximum(variance, 1e-9), -_STRONGEST, _STRONGEST)
         by_chance = 2.0 / np.sqrt(max(1.0, float(near.degree.sum())))
         return cls(axes, np.where(np.abs(strength) > by_chance, strength, 0.0))

@@ -112,9 +112,9 @@ class SurpriseModel:
         near, white = seen.near, self.whitening.apply(seen.features)
         seed = self.seed if is_training else None
         linear, network = self.centre.residuals(seen.around(white), white, seed)
-        two = near.has_two_steps
+        two, width = near.has_two_steps, np.float32(seen.features.shape[1])
         return {
-            "feature_norm": np.square(seen.features).mean(axis=1),
+            "feature_norm": np.einsum("nf,nf->n", seen.features, seen.features) / width,
             "linear_residual": linear,
             "network_residual": network,
             "dirichlet_energy": dirichlet_energy(near, seen.features),
@@ -142,7 +142,8 @@ class _Seen:
 
     @classmethod
     def of(cls, graph: AttributedGraph, scaling: FeatureScaling) -> _Seen:
-        features = np.clip(scaling.apply(graph).features, -_FARTHEST, _FARTHEST)
+        features = scaling.apply(graph).features
+        np.clip(features, -_FARTHEST, _FARTHEST, out=features)
         return cls(features, Neighbours.of(graph), structure(graph))
 
     @property

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.graph.structure import STRUCTURE
-from egoscore.surprise.covariance import Distance, Floats
+from egoscore.surprise.covariance import Distance, Floats, sample_rows
 
 _DEGREE = STRUCTURE.index("log_degree")
+_MOST_NODES = 200_000
+_NODES_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Place:
 
     @classmethod
     def fit(cls, structure: NDArray[np.float64], seed: int) -> Place:
-        """From the structure (N, 7) of all nodes."""
+        """From the structure (N, 7) of all nodes, or of many."""
+        structure = structure[sample_rows(len(structure), _MOST_NODES, seed)]
         known, others = _known(structure), _others(structure)
         coefficients: NDArray[np.float64] = np.linalg.pinv(known, rcond=1e-8) @ others
         left = others - known @ coefficients
@@ -36,8 +39,13 @@ class Place:
 
     def surprise(self, structure: NDArray[np.float64]) -> Floats:
         """Squared distances from what is expected, (N,)."""
-        left = _others(structure) - _known(structure) @ self.coefficients
-        return self.distance.squared((left / self.scale).astype(np.float32))
+        found = np.empty(len(structure), dtype=np.float32)
+        for start in range(0, len(structure), _NODES_AT_ONCE):
+            part = structure[start : start + _NODES_AT_ONCE]
+            left = _others(part) - _known(part) @ self.coefficients
+            scaled = (left / self.scale).astype(np.float32)
+            found[start : start + _NODES_AT_ONCE] = self.distance.squared(scaled)
+        return found
 
 
 def _known(structure: NDArray[np.float64]) -> NDArray[np.float64]:

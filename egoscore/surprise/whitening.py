@@ -38,8 +38,10 @@ class Whitening:
         useful = variance > 1e-6 * max(float(variance[0]), 1e-12)
         useful[0] = True  # where nothing varies, one axis on which all is zero
         draft = cls(mean, axes[:, useful] / np.sqrt(np.maximum(variance[useful], 1e-12)), None)
+        if len(variance) == width:
+            return draft
         left = draft._left_over(features)
-        if len(variance) == width or left.mean() < _ROUNDING * width:
+        if left.mean() < _ROUNDING * width:
             return draft
         return replace(draft, rest=(float(left.mean()), float(max(left.std(), 1e-6))))
 

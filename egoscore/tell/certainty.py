@@ -54,7 +54,8 @@ def significant(p_values: Tensor, rate: float) -> Tensor:
     Benjamini & Hochberg, "Controlling the false discovery rate", 1995.
     """
     ordered = torch.sort(p_values).values
-    allowed = rate * torch.arange(1, len(ordered) + 1) / len(ordered)
+    places = torch.arange(1, len(ordered) + 1, dtype=torch.float64)
+    allowed = rate * places / len(ordered)
     passing = torch.nonzero(ordered <= allowed).flatten()
     if len(passing) == 0:
         return torch.zeros(len(p_values), dtype=torch.long)

@@ -45,12 +45,12 @@ def chances(graph, average):
     return walk
 
 
-def field(graph, weights, size, seed=0):
+def field(graph, weights, seed=0):
     """Gaussian features, one per weight, and their true correlations between linked nodes.
 
     x = (I - w·S)⁻¹ noise with the normalised adjacency S; every column has variance 1 over ends.
     """
-    adj = adjacency(graph)
+    adj, size = adjacency(graph), graph.num_nodes
     scale = 1 / np.sqrt(np.maximum(adj.sum(axis=1), 1))
     spread = scale[:, None] * adj * scale[None, :]
     columns, truth = [], []
@@ -125,7 +125,7 @@ class TestMismatch:
     def test_also_with_what_was_fitted(self):
         graph = generate_network(300, 900, 2, seed=2)
         near = Neighbours.of(graph)
-        white, _ = field(graph, [0.8, -0.6, 0.0], 300)
+        white, _ = field(graph, [0.8, -0.6, 0.0])
         likeness = fit(near, white)
         expected = self.by_densities(graph, likeness, white, one_step)
         np.testing.assert_allclose(mismatch(likeness, near, white), expected, rtol=1e-3, atol=1e-3)
@@ -164,15 +164,16 @@ class TestStrengths:
         np.testing.assert_allclose(overlap[[0, 3]], 1, atol=0.01)
 
     def test_of_a_field_on_a_network_they_are_close_to_the_truth(self):
-        graph = generate_network(1500, 6000, 2, outlier_fraction=0.0, seed=4)
-        white, truth = field(graph, [0.9, 0.5, -0.7], 1500)
-        assert truth[0] > truth[1] > 0.1 > -0.1 > truth[2]
-        strength = fit(Neighbours.of(graph), white).strength
-        np.testing.assert_allclose(np.sort(strength), np.sort(truth), atol=0.06)
+        graph = generate_network(400, 1600, 2, outlier_fraction=0.0, seed=4)
+        near, weights = Neighbours.of(graph), [-0.8, 0.0, 0.8]
+        truth = np.sort(field(graph, weights)[1])
+        assert truth[0] < -0.1 < truth[1] < 0.1 < truth[2]
+        strengths = [np.sort(fit(near, field(graph, weights, s)[0]).strength) for s in range(6)]
+        np.testing.assert_allclose(np.mean(strengths, axis=0), truth, atol=0.05)
 
     def test_two_steps_away_they_are_those_of_a_walk(self):
         graph = generate_network(400, 1200, 2, seed=4)
-        near, (white, _) = Neighbours.of(graph), field(graph, [0.9], 400)
+        near, (white, _) = Neighbours.of(graph), field(graph, [0.9])
         around = chances(graph, two_steps) @ white[:, 0]
         weight = near.degree * near.has_two_steps
         expected = (weight * white[:, 0] * around).sum() / (weight * white[:, 0] ** 2).sum()
@@ -226,7 +227,7 @@ class TestStrengths:
 
     def test_how_many_columns_go_at_once_changes_nothing(self, monkeypatch):
         graph = generate_network(300, 900, 2)
-        near, (white, _) = Neighbours.of(graph), field(graph, np.linspace(-0.8, 0.9, 11), 300)
+        near, (white, _) = Neighbours.of(graph), field(graph, np.linspace(-0.8, 0.9, 11))
         before = np.sort(fit(near, white).strength)
         monkeypatch.setattr(company, "_COLUMNS_AT_ONCE", 4)
         np.testing.assert_allclose(np.sort(fit(near, white).strength), before, atol=1e-5)

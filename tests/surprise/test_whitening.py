@@ -15,7 +15,7 @@ def features_of(size, width, rank=None, seed=0):
     return ((x - x.mean(axis=0)) / x.std(axis=0)).astype(np.float32)
 
 
-def wide(size=400, rank=5, width=2100):
+def wide(size=80, rank=5, width=2100):
     """A few strong directions and much noise, too wide for a covariance matrix."""
     rng = np.random.default_rng(1)
     strong = rng.normal(size=(size, rank)) * 5 @ rng.normal(size=(rank, width))
@@ -64,15 +64,15 @@ def test_the_axes_are_principal_ones(make):
 def test_too_many_features_for_a_covariance_matrix_are_whitened_too():
     x = wide()
     white = Whitening.fit(x, 0).apply(x)
-    assert white.shape == (400, 50 + 1)
-    np.testing.assert_allclose(np.cov(white[:, :50].T), np.eye(50), atol=1e-3)
+    assert white.shape == (80, 10 + 1)
+    np.testing.assert_allclose(np.cov(white[:, :10].T), np.eye(10), atol=1e-3)
 
 
 def test_the_same_seed_gives_the_same_axes_also_of_many_features():
     x = wide()
     first, again = (Whitening.fit(x, 3) for _ in range(2))
     np.testing.assert_array_equal(first.axes, again.axes)
-    assert Whitening.fit(x, 2**64 - 1).apply(x).shape == (400, 51)
+    assert Whitening.fit(x, 2**64 - 1).apply(x).shape == (80, 11)
 
 
 def test_what_the_axes_do_not_see_is_one_number_more():
@@ -97,7 +97,7 @@ def test_a_row_off_the_axes_stands_out_in_that_number():
     assert whitening.apply(strange)[0, -1] > whitening.apply(x)[:, -1].max()
 
 
-@pytest.mark.parametrize(("size", "width", "rank"), [(2000, 200, 10), (300, 2100, 3)])
+@pytest.mark.parametrize(("size", "width", "rank"), [(1000, 150, 10), (60, 2100, 3)])
 def test_where_nothing_is_left_over_rounding_is_no_feature(size, width, rank):
     whitening = Whitening.fit(features_of(size, width, rank), 0)
     assert whitening.rest is None
