@@ -71,7 +71,8 @@ class Likeness:
         common, axes = np.linalg.eigh((shared + shared.T) / 2.0)
         variance = np.einsum("ij,jk,ki->i", axes.T, square, axes)
         strength = np.clip(common / np.maximum(variance, 1e-9), -_STRONGEST, _STRONGEST)
-        by_chance = 2.0 / np.sqrt(max(1.0, float(near.degree.sum())))
+        # the largest that noise gives along any of so many axes (Wigner)
+        by_chance = 2.0 * np.sqrt(width / max(1.0, float(near.degree.sum())))
         return cls(axes, np.where(np.abs(strength) > by_chance, strength, 0.0))
 
     def mismatch(
