@@ -54,21 +54,27 @@ def test_few_nodes_are_said_to_be_few():
     ]
 
 
-def test_the_tail_is_compared_with_chance(graph, fitted):
-    usual = -np.log((np.arange(400) + 0.5) / 400)  # exactly as rare as chance has it
-    assert "hardly higher than chance would have them" in said(graph, fitted, score=usual)
-    heavy = np.where(np.arange(400) < 20, 12.0, usual)
-    text = said(graph, fitted, score=heavy)
-    assert "20 nodes have scores of which chance gives one in 1,000; expected: 0.4." in text
-    assert "hardly higher" not in text
+def answered(**high):
+    """Answers of 400 nodes, so many of the first of them high."""
+    return {name: np.where(np.arange(400) < count, 4.0, 0.5) for name, count in high.items()}
 
 
-def test_it_is_counted_which_questions_agree(graph, fitted):
+def test_agreement_is_compared_with_chance(graph, fitted):
+    share = np.exp(-3.0)
+    expected = 400 * (3 * share**2 * (1 - share) + share**3)
+    few = said(graph, fitted, questions=answered(features=30, company=4, place=0))
+    assert "4 nodes of 400 are among the 5% most surprising by more than one question; " in few
+    assert f"would give {expected:.1f}, and networks without any outlier reach" in few
+    many = said(graph, fitted, questions=answered(features=30, company=25, place=3))
+    assert "25 nodes of 400 are among" in many
+    assert "may be chance" not in many
+
+
+def test_it_is_counted_by_which_questions_the_highest_are_high(graph, fitted):
     score = np.arange(400)[::-1].astype(np.float64)
-    high = {"features": 5, "company": 3, "place": 0}
-    questions = {name: np.where(np.arange(400) < n, 4.0, 0.5) for name, n in high.items()}
-    text = said(graph, fitted, score=score, questions=questions)
-    assert "most surprising by features 5, company 3, place 0; 3 by more than one." in text
+    text = said(graph, fitted, score=score, questions=answered(features=5, company=3, place=0))
+    assert "Of the 20 highest, so many are among the 5% most surprising by features 5, " in text
+    assert "company 3, place 0." in text
 
 
 def test_it_is_said_when_neighbours_tell_nothing(graph, fitted):
