@@ -22,6 +22,7 @@ from egoscore.tell.doubt import remarks
 from egoscore.tell.metrics import Evaluation, evaluate
 from egoscore.tell.ranking import ranking
 from egoscore.tell.report import render_report
+from egoscore.tell.words import significance
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 
@@ -53,6 +54,8 @@ def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | P
         evaluation = None if graph.labels is None else evaluate(graph.labels, score)
         write_table(table, run.path / "scores.parquet")
         said = _remarks(detector, graph, score)
+        if hasattr(detector, "significant_"):
+            said = [significance(table, detector.fdr), *said]
         losses = detector.loss_history_
         report = render_report(config, table, detector.threshold_, losses, evaluation, said)
         write_text(run.path / "report.html", report)
@@ -73,6 +76,7 @@ def describe(graph: AttributedGraph, source: str, detector: EgoScore) -> dict[st
         "seed": int(detector.seed),
         "preset": detector.preset,
         "contamination": float(detector.contamination),
+        "fdr": float(detector.fdr),
         "settings": asdict(detector.settings()),
         "network": {
             "nodes": graph.num_nodes,

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.tell.words import accuracy, meaning, printable, significance, summary
+from egoscore.tell.words import accuracy, meaning, printable, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
@@ -35,8 +35,6 @@ def show_detection(found: Detection, top: int) -> None:
     console = _console()
     if top:
         console.print(_top_table(found, top))
-    if "significant" in found.ranking.column_names:
-        console.print(Text(significance(found.ranking, found.detector.fdr)))
     console.print(Text(meaning(found.detector.preset, found.ranking.num_rows)))
     for remark in found.remarks:
         console.print(Text(remark))

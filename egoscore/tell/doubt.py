@@ -63,7 +63,7 @@ def _agreement(table: Surprises) -> str:
 
 def _skill(model: SurpriseModel) -> str:
     """How far neighbours tell anything about a node."""
-    explained = 1.0 - float(model.centre.context.variance.mean())
+    explained = max(0.0, model.centre.context.explained)
     sentence = f"A node's surroundings explain {100 * explained:.0f}% of its features"
     if explained < _LEAST_SKILL and not model.next_to.strength.any():
         return (

@@ -58,6 +58,8 @@ def render_report(
         rows=rows,
         losses=_loss_lines(losses, _LOSSES[config["preset"]]),
         num_epochs=len(losses),
+        preset=config["preset"],
+        unit="epoch" if config["preset"] == "paper" else "update",
         facts=_facts(config),
     )
 

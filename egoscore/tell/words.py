@@ -67,10 +67,10 @@ def significance(ranking: pa.Table, rate: float) -> str:
     count = int(ranking["significant"].to_numpy().sum())
     if not count:
         return (
-            "No node stands out so far that chance can be ruled out; the highest are still the "
-            "first to look at."
+            "No node is marked as significant: none is far beyond all others. Many outliers hide "
+            "each other in this respect; the highest are still the first to look at."
         )
     return (
-        f"{counted(count, 'node')} of {ranking.num_rows:,} stand out (significant), of which about "
-        f"{100 * rate:g}% wrongly if usual nodes are as independent as assumed."
+        f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant: about "
+        f"{100 * rate:g}% of such marks are wrong, more in networks of a few hundred nodes or less."
     )
