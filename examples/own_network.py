@@ -12,6 +12,6 @@ edges = random.integers(0, 200, size=(2, 600))
 graph = AttributedGraph.from_edges(edges, features, ids=names)
 print(graph, "- dropped:", graph.dropped_self_loops, "self-loops")
 
-detector = EgoScore(preset="paper", seed=0).fit(graph)
+detector = EgoScore(seed=0).fit(graph)
 for row in detector.decision_score_.argsort(descending=True)[:5].tolist():
     print(f"{graph.ids[row]:12s} {detector.decision_score_[row]:.3f}")
