@@ -27,7 +27,7 @@ REAL = ("disney", "books", "reddit", "enron")
 QUICK = ("default", "training-free", "lof", "if")
 HEAD = """# The default preset's tables
 
-Written by `make bench-default`; how to read them and how the recipe was chosen stands in
+Written by `benchmarks/default.py` (`make bench-default`); how the recipe was chosen stands in
 [`default.md`](default.md). ROC-AUC and average precision in percent, means over three trials.
 "seeds": the largest standard deviation between trials on any network; "size": the strongest rank
 correlation of the score with the size of the ego-graph on any network; in brackets: 95% of a

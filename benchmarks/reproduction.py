@@ -7,6 +7,7 @@ python benchmarks/reproduction.py runs/reproduction
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from egoscore.benchmark.cells import Cell, Table, shown
@@ -51,19 +52,27 @@ def compared(table: Table) -> str:
     return head + "\n".join(lines) + "\n"
 
 
+def each(table: Table, say: Callable[[str], str]) -> str:
+    """A line for every network of which there is something to say."""
+    said = ((shown(dataset), say(dataset)) for dataset in table.datasets)
+    return "".join(f"- {name}: {text}\n" for name, text in said if text)
+
+
 def size(table: Table) -> str:
     """The artefact: minus degree ranks about as well as the paper's score."""
-    lines = []
-    for dataset in table.datasets:
-        rec, degree = cell(table, "rec", dataset), cell(table, "-degree", dataset)
-        norm = cell(table, "ego-norm", dataset)
-        if rec and degree and norm:
-            lines.append(
-                f"- {shown(dataset)}: Rec {rec.mean:.1f}, minus degree {degree.mean:.1f}, "
-                f"the norm of the ego-graph's features divided by N·F {norm.mean:.1f}; Rec's rank "
-                f"correlation with the size of the ego-graph is {rec.size_correlation:+.2f}."
-            )
-    return "\n".join(lines) + "\n"
+
+    def say(dataset: str) -> str:
+        found = [cell(table, row, dataset) for row in ("rec", "-degree", "ego-norm")]
+        if not all(found):
+            return ""
+        rec, degree, norm = found
+        return (
+            f"Rec {rec.mean:.1f}, minus degree {degree.mean:.1f}, the norm of the ego-graph's "
+            f"features divided by N·F {norm.mean:.1f}; Rec's rank correlation with the size of the "
+            f"ego-graph is {rec.size_correlation:+.2f}."
+        )
+
+    return each(table, say)
 
 
 def untrained(table: Table) -> str:
@@ -82,15 +91,17 @@ def untrained(table: Table) -> str:
 
 def forest(table: Table) -> str:
     """The published isolation forest, and ours turned upside down."""
-    lines = []
-    for dataset in table.datasets:
+
+    def say(dataset: str) -> str:
         mine, known = cell(table, "if", dataset), table.published("if", dataset)
-        if mine and known and not known.failure:
-            lines.append(
-                f"- {shown(dataset)}: measured {mine.mean:.1f}, which upside down is "
-                f"{100 - mine.mean:.1f}; published {known.mean:.1f} ± {known.std:.1f}."
-            )
-    return "\n".join(lines) + "\n"
+        if not mine or not known or known.failure:
+            return ""
+        return (
+            f"measured {mine.mean:.1f}, which upside down is {100 - mine.mean:.1f}; published "
+            f"{known.mean:.1f} ± {known.std:.1f}."
+        )
+
+    return each(table, say)
 
 
 def best(table: Table) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from egoscore.keyed import Purpose, uniforms
 from egoscore.learn.elu import elu_plus_1_, times_slope_
 
 
@@ -98,6 +100,23 @@ CONVOLUTIONS: dict[str, type[GraphConvolution] | type[GradientFlowConvolution]] 
     "gcn": GraphConvolution,
     "graff": GradientFlowConvolution,
 }
+
+
+def keyed_draw(seed: int, step: int) -> Callable[[Tensor, float], None]:
+    """Fills parameter after parameter with uniform numbers within a bound, by key.
+
+    Torch's global generator is never touched.
+    """
+    used = count()
+
+    def draw(parameter: Tensor, bound: float) -> None:
+        key = np.array([next(used)], dtype=np.int64)
+        unit = uniforms(seed, Purpose.INITIALISE, step, key, parameter.numel())
+        values = torch.from_numpy((2.0 * unit - 1.0) * bound)
+        with torch.no_grad():
+            parameter.copy_(values.view(parameter.shape))
+
+    return draw
 
 
 class Linear(nn.Module):

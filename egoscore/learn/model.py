@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from egoscore.keyed import Purpose, uniforms
 from egoscore.learn.inference import Inference
-from egoscore.learn.layers import Channel, GradientFlowConvolution, GraphConvolution, Linear
+from egoscore.learn.layers import (
+    Channel,
+    GradientFlowConvolution,
+    GraphConvolution,
+    Linear,
+    keyed_draw,
+)
 from egoscore.learn.networks import AdjacencyNetwork, FeatureNetwork
 from egoscore.learn.pairs import pair_order
 
@@ -49,17 +53,7 @@ class GenerativeModel(nn.Module, ABC):
 
     def initialise(self, seed: int) -> None:
         """Weights from keyed random numbers: torch's global generator is never touched."""
-        used = 0
-
-        def draw(parameter: Tensor, bound: float) -> None:
-            nonlocal used
-            key = np.array([used], dtype=np.int64)
-            used += 1
-            unit = uniforms(seed, Purpose.INITIALISE, 0, key, parameter.numel())
-            values = torch.from_numpy((2.0 * unit - 1.0) * bound)
-            with torch.no_grad():
-                parameter.copy_(values.view(parameter.shape))
-
+        draw = keyed_draw(seed, 0)
         for module in self.modules():
             if isinstance(module, GraphConvolution | GradientFlowConvolution | Linear):
                 module.initialise(draw)

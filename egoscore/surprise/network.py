@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from egoscore.keyed import Keys, Purpose, normals, uniforms
 from egoscore.learn.adam import Adam
-from egoscore.learn.layers import Linear, Mlp
+from egoscore.learn.layers import Linear, Mlp, keyed_draw
 
 LEVELS = (-3.0, 3.0)  # logarithm of signal over noise in training, from next to nothing to clear
 SCORING_LEVEL = -1.0
@@ -86,17 +86,7 @@ class CentreNetwork(nn.Module):
 
     def initialise(self, seed: int, fold: int) -> None:
         """Keyed random weights; the last layer answers nothing, so that training starts linear."""
-        used = 0
-
-        def draw(parameter: Tensor, bound: float) -> None:
-            nonlocal used
-            key = np.array([used], dtype=np.int64)
-            used += 1
-            unit = uniforms(seed, Purpose.INITIALISE, 1 + fold, key, parameter.numel())
-            with torch.no_grad():
-                values = torch.from_numpy((2.0 * unit - 1.0) * bound)
-                parameter.copy_(values.view(parameter.shape))
-
+        draw = keyed_draw(seed, 1 + fold)
         *hidden, last = self.layers.layers
         for layer in hidden:
             assert isinstance(layer, Linear)
