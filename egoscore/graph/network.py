@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph import check
+from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.csr import Csr, build_csr, merge, transpose
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class AttributedGraph:
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, what a model is told about the nodes but does not model.
+        columns: F descriptions of what the features are to the user; () where all are numbers.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -50,6 +52,17 @@ class AttributedGraph:
     dropped_self_loops: int = 0
     dropped_duplicates: int = 0
     positions: NDArray[np.float32] | None = None
+    columns: tuple[FeatureColumn, ...] = ()
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether its features are nothing but the structure of the network, as numbers."""
+        return bool(self.columns) and all(c.kind == "structure" for c in self.columns)
+
+    @property
+    def described(self) -> tuple[FeatureColumn, ...]:
+        """What every feature is to the user."""
+        return self.columns or tuple(FeatureColumn(name) for name in self.feature_names)
 
     @property
     def num_nodes(self) -> int:

@@ -1,0 +1,114 @@
+"""An explanation as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One quantity of a node beside what was expected, both as the user would write them.
+
+    Attributes: `size` how far it is off, in usual errors: positive is more than expected.
+    """
+
+    name: str
+    observed: str
+    expected: str
+    size: float
+
+
+@dataclass(frozen=True)
+class Tie:
+    """The edge to one neighbour, or the lack of it.
+
+    Attributes: `node` the neighbour; `surprise` positive where the model would rather have it
+    otherwise, negative where it is as expected; `present` whether the edge is there.
+    """
+
+    node: str
+    surprise: float
+    present: bool = True
+
+
+@dataclass(frozen=True)
+class Component:
+    """One part of the score.
+
+    Attributes: `value` as measured; `percentile` percent of the nodes with ego-graphs of about the
+    same size that have less; `group` how many such nodes there are.
+    """
+
+    name: str
+    value: float
+    percentile: float
+    group: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An ego-graph before and after, to be drawn. The centre is number 0.
+
+    Attributes: `nodes` names; `before` and `after` pairs of numbers, the edges; `shade` names the
+    feature that the shades show; `shade_before` and `shade_after` one number per node, 0 to 1
+    between the least and the greatest of them all; `left_out` how many nodes are not shown.
+    """
+
+    nodes: tuple[str, ...]
+    before: tuple[tuple[int, int], ...]
+    after: tuple[tuple[int, int], ...]
+    shade: str
+    shade_before: tuple[float, ...]
+    shade_after: tuple[float, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a node has its score.
+
+    Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
+    threshold; `causes` the questions that make it stand out, strongest first; `summary` one
+    sentence; `features` and `structure` what deviates most, largest first; `surprising` ties first
+    those that surprise most, `expected` ties first those that fit best or are missed most;
+    `energy_before` and `energy_after` how much it differs from its neighbours, as it is and as it
+    is expected; `components` how unusual every part of the score is.
+    """
+
+    node: str
+    score: float
+    rank: int
+    num_nodes: int
+    percentile: float
+    p_value: float
+    flag: bool
+    ego_size: int
+    causes: tuple[str, ...]
+    summary: str
+    features: tuple[Deviation, ...]
+    structure: tuple[Deviation, ...]
+    surprising: tuple[Tie, ...]
+    expected: tuple[Tie, ...]
+    energy_before: float
+    energy_after: float
+    components: tuple[Component, ...]
+    picture: Picture
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Self:
+        """What `to_dict` gave, also after a journey through JSON."""
+        parts = {"features": Deviation, "structure": Deviation, "surprising": Tie, "expected": Tie}
+        parts["components"] = Component
+        lists = {name: tuple(kind(**part) for part in record[name]) for name, kind in parts.items()}
+        drawn = dict(record["picture"])
+        for name in ("nodes", "shade_before", "shade_after"):
+            drawn[name] = tuple(drawn[name])
+        for name in ("before", "after"):
+            drawn[name] = tuple((int(a), int(b)) for a, b in drawn[name])
+        rest = {"causes": tuple(record["causes"]), "picture": Picture(**drawn)}
+        return cls(**(record | lists | rest))
