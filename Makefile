@@ -8,13 +8,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow check bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
+.PHONY: help demo test test-slow check docs bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
 	@echo "make test            run the tests"
 	@echo "make test-slow       run the tests that take minutes"
 	@echo "make check           lint, format check, types"
+	@echo "make docs            build the site into site/; open site/index.html"
 	@echo "make bench           CPU time and memory on real networks (DATA=folder with bond/)"
 	@echo "make bench-speed     ratios against a plain padded implementation (under 10 minutes)"
 	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
@@ -22,7 +23,7 @@ help:
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
 	@echo "make bench-default   the default preset against its rivals, generated and real networks (hours)"
 	@echo "make reproduction    all methods on the real networks, then docs/reproduction.md (a day)"
-	@echo "make clean           remove .venv, caches and runs/"
+	@echo "make clean           remove .venv, caches, runs/ and site/"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -35,7 +36,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/pip install --quiet -e '.[test]'
+	$(BIN)/pip install --quiet -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed-test
@@ -59,6 +60,9 @@ check: $(VENV)/.installed-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cost.py --data-dir $(DATA)
@@ -89,5 +93,5 @@ reproduction: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/reproduction.py runs/reproduction
 
 clean:
-	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) runs site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

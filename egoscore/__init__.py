@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.errors import EgoScoreError
+    from egoscore.explain.explanation import Explanation
     from egoscore.graph.datasets import load_dataset
     from egoscore.graph.generated import generate_network
     from egoscore.graph.network import AttributedGraph
@@ -19,11 +20,19 @@ _HOMES = {
     "AttributedGraph": "egoscore.graph.network",
     "EgoScore": "egoscore.detector",
     "EgoScoreError": "egoscore.errors",
+    "Explanation": "egoscore.explain.explanation",
     "generate_network": "egoscore.graph.generated",
     "load_dataset": "egoscore.graph.datasets",
 }
 
-__all__ = ["AttributedGraph", "EgoScore", "EgoScoreError", "generate_network", "load_dataset"]
+__all__ = [
+    "AttributedGraph",
+    "EgoScore",
+    "EgoScoreError",
+    "Explanation",
+    "generate_network",
+    "load_dataset",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,9 @@
-"""The main job: a source in, a run directory out."""
+"""The main job: a network in, a run directory out."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,17 +15,33 @@ from numpy.typing import NDArray
 
 from egoscore.detector import EgoScore
 from egoscore.device import choose_device
-from egoscore.engine.files import write_text
+from egoscore.engine.files import replacing, write_text
+from egoscore.engine.kept_network import save_network
 from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
 from egoscore.surprise.model import Surprises
+from egoscore.tell import findings as kept
 from egoscore.tell.doubt import remarks
+from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import Evaluation, evaluate
-from egoscore.tell.ranking import ranking
+from egoscore.tell.progress import working
+from egoscore.tell.ranking import id_column, ranking
 from egoscore.tell.report import render_report
-from egoscore.tell.words import significance
+from egoscore.tell.spreadsheet import write_spreadsheet
+from egoscore.tell.words import significance, threshold_rule
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
+_EXPLAINED = 20
+_LOSSES_KEPT = 600
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a network comes from: its source, the decisions in reading it, the command given."""
+
+    source: str
+    notes: Sequence[str] = ()
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,47 +52,87 @@ class Detection:
     detector: EgoScore
     ranking: pa.Table
     evaluation: Evaluation | None
-    remarks: list[str]
+    findings: Findings
     path: Path
 
 
-def detect(graph: AttributedGraph, source: str, detector: EgoScore, out: str | Path) -> Detection:
+def detect(
+    graph: AttributedGraph, origin: Origin, detector: EgoScore, out: str | Path
+) -> Detection:
     """Fit `detector` on `graph` and write the run directory; continue a run that is there."""
-    config = describe(graph, source, detector)
+    config = describe(graph, origin, detector)
     choose_device(detector.gpu)  # a missing device is told before anything is written
     with RunDirectory.open(out, config) as run:
         detector.fit_in(run, graph)
-        detector.save(run.model_file)
-        score = detector.decision_score_.numpy()
-        columns = detector.components_.columns()
-        if hasattr(detector, "significant_"):
-            columns = {"significant": detector.significant_.numpy().astype("int8")} | columns
-        table = ranking(graph, score, detector.label_.numpy(), columns)
-        evaluation = None if graph.labels is None else evaluate(graph.labels, score)
-        write_table(table, run.path / "scores.parquet")
-        said = _remarks(detector, graph, score)
-        if hasattr(detector, "significant_"):
-            said = [significance(table, detector.fdr), *said]
-        losses = detector.loss_history_
-        report = render_report(config, table, detector.threshold_, losses, evaluation, said)
-        write_text(run.path / "report.html", report)
-    return Detection(graph, detector, table, evaluation, said, run.path)
+        with working("Explaining and writing", detector.verbose):
+            detector.save(run.model_file)
+            table = _ranked(graph, detector)
+            found = _findings(graph, detector, table, origin.notes)
+            _write(run.path, config, graph, table, found)
+    labels, score = graph.labels, detector.decision_score_.numpy()
+    evaluation = None if labels is None else evaluate(labels, score)
+    return Detection(graph, detector, table, evaluation, found, run.path)
+
+
+def _write(
+    path: Path, config: dict[str, Any], graph: AttributedGraph, table: pa.Table, found: Findings
+) -> None:
+    """Everything that is told; findings.json last, for it says that the run is finished."""
+    save_network(graph, id_column(graph.ids), path)
+    write_table(table, path / "scores.parquet")
+    with replacing(path / "scores.csv") as draft:
+        write_spreadsheet(table, draft)
+    write_text(path / "report.html", render_report(config, table, found))
+    write_text(path / kept.FILE, found.to_json())
+
+
+def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
+    columns = detector.components_.columns()
+    if hasattr(detector, "significant_"):
+        columns = {"significant": detector.significant_.numpy().astype("int8")} | columns
+    score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
+    return ranking(graph, score, p_value, detector.label_.numpy(), columns)
+
+
+def _findings(
+    graph: AttributedGraph, detector: EgoScore, table: pa.Table, notes: Sequence[str]
+) -> Findings:
+    score = detector.decision_score_.numpy()
+    said = _remarks(detector, graph, score)
+    if hasattr(detector, "significant_"):
+        said = [significance(table, detector.fdr), *said]
+    losses = detector.loss_history_
+    shown = np.unique(np.linspace(0, len(losses) - 1, _LOSSES_KEPT).astype(int))
+    highest = np.argsort(-score, kind="stable")[:_EXPLAINED]
+    return Findings(
+        threshold=detector.threshold_,
+        num_flagged=int(detector.label_.sum()),
+        rule=threshold_rule(detector.contamination, detector.threshold_),
+        remarks=tuple(said),
+        notes=tuple(notes),
+        losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
+        num_steps=len(losses),
+        explanations=tuple(detector.explain_rows(highest.tolist())),
+    )
 
 
 def _remarks(detector: EgoScore, graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
     table = detector.components_
     if isinstance(table, Surprises):
-        return remarks(graph, score, table, detector.model_)
+        count = int(detector.significant_.sum())
+        return remarks(graph, score, table, detector.model_, count)
     return remarks(graph, score)
 
 
-def describe(graph: AttributedGraph, source: str, detector: EgoScore) -> dict[str, Any]:
+def describe(graph: AttributedGraph, origin: Origin, detector: EgoScore) -> dict[str, Any]:
     """Every setting, the seed, the versions and the data's fingerprint: the run's config.json."""
+    chosen = detector.contamination
     return {
-        "source": source,
+        "source": origin.source,
+        "command": origin.command,
         "seed": int(detector.seed),
         "preset": detector.preset,
-        "contamination": float(detector.contamination),
+        "contamination": chosen if isinstance(chosen, str) else float(chosen),
         "fdr": float(detector.fdr),
         "settings": asdict(detector.settings()),
         "network": {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
@@ -13,14 +16,18 @@ from torch import Tensor
 from egoscore import settings as rules
 from egoscore.device import choose_device, one_thread
 from egoscore.engine.files import load_tensors, model_path, save_tensors
+from egoscore.engine.kept_network import load_network
 from egoscore.engine.model import parse_metadata
 from egoscore.engine.recipe import Bars, Recipe, Table
 from egoscore.engine.reconstructing import Reconstructing
 from egoscore.engine.run import RunDirectory
 from egoscore.engine.surprising import Surprising
-from egoscore.errors import RunError
+from egoscore.errors import InputError, RunError
+from egoscore.explain.explanation import Explanation
+from egoscore.explain.words import Scores, explanation, row_of
 from egoscore.graph import AttributedGraph
 from egoscore.graph.convert import as_graph
+from egoscore.surprise.calibrate import Calibration
 from egoscore.surprise.model import Surprises
 from egoscore.tell import certainty
 from egoscore.tell.progress import progress_bar
@@ -44,7 +51,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     Args:
         preset: "default" or "paper".
         seed: same seed, same result, bit for bit on the same machine.
-        contamination: share of nodes to flag, in (0, 0.5].
+        contamination: share of nodes to flag, in (0, 0.5]; or "auto" for those far out.
         fdr: share of wrong ones among the nodes called significant (default preset).
         updates: optimiser steps of each network (default preset).
         hidden_size: width of the networks, a multiple of 4.
@@ -78,7 +85,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     Attributes (after fit):
         decision_score_: (N,) float64 tensor, the scores of the training network.
         label_: (N,) 1 for nodes above `threshold_`. threshold_: set by `contamination`.
-        p_value_, significant_: (N,) how rare a score as high is, and 1 where that stands out
+        p_value_: (N,) how rare a score as high is. significant_: (N,) 1 where that stands out
             among all nodes at the rate `fdr` (default preset).
         components_: the table all scores are computed from.
         model_: everything learned. loss_history_: (steps, networks).
@@ -88,7 +95,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self,
         preset: str = "default",
         seed: int = 0,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         fdr: float = 0.1,
         updates: int | None = None,
         dissimilarity: str | None = None,
@@ -168,6 +175,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             else:
                 recipe, table = Surprising.fit(graph, chosen, *where)
         self._finish(recipe, table)
+        self._network: AttributedGraph | Path = graph  # or where it is kept
         return self
 
     def _bars(self) -> Bars:
@@ -180,12 +188,18 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.loss_history_ = recipe.history
         self.n_features_in_ = recipe.num_features
         self.decision_score_ = torch.from_numpy(recipe.score(table))
-        for name in ("p_value_", "significant_"):  # of an earlier fit, with another preset
-            self.__dict__.pop(name, None)
+        self.p_value_ = torch.from_numpy(self._p_values(self.decision_score_.numpy()))
+        self.__dict__.pop("significant_", None)  # of an earlier fit, with another preset
         if isinstance(table, Surprises):
-            self.p_value_ = torch.from_numpy(table.p_value)
             self.significant_ = certainty.significant(self.p_value_, self.fdr)
         self._flag(certainty.threshold(self.decision_score_, self.contamination))
+
+    def _p_values(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How rare scores as high are, (N,)."""
+        if isinstance(self.components_, Surprises):
+            return np.exp(-score)
+        usual = Calibration.fit(self.decision_score_.numpy())
+        return np.exp(-usual.surprise(score))
 
     def _flag(self, threshold: float) -> None:
         self.threshold_ = threshold
@@ -235,6 +249,45 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             )
         return answers[0] if len(answers) == 1 else tuple(answers)
 
+    def explain(self, node: Any, data: Any = None) -> Explanation:
+        """Why the node of this id has its score: what deviates, which ties surprise, in words.
+
+        `data` None means the training network. A detector that was loaded knows it only if it was
+        loaded from a run directory.
+        """
+        return next(self.explain_all([node], data))
+
+    def explain_all(self, nodes: Sequence[Any], data: Any = None) -> Iterator[Explanation]:
+        """`explain` for several nodes, with less work than one by one."""
+        graph = self._network_of(data)
+        return self.explain_rows([row_of(graph, node) for node in nodes], data)
+
+    def explain_rows(self, rows: Sequence[int], data: Any = None) -> Iterator[Explanation]:
+        """`explain` for the nodes with these row numbers, counted from 0."""
+        graph = self._network_of(data)
+        table = self.components_ if data is None else self.score_components(graph)
+        score = self._recipe.score(table)
+        scores = Scores(score, self._p_values(score), self.threshold_)
+        with one_thread():
+            reasoner = self._recipe.reasoner(graph, table, choose_device(self.gpu))
+            for row in rows:
+                yield explanation(row, graph, scores, reasoner)
+
+    def _network_of(self, data: Any) -> AttributedGraph:
+        self._require_fitted()
+        return self._training_network() if data is None else as_graph(data, self.directed)
+
+    def _training_network(self) -> AttributedGraph:
+        if isinstance(self._network, Path):
+            kept = load_network(self._network)
+            if kept is None:
+                raise InputError(
+                    "This detector was loaded without its network; give the network as well: "
+                    "explain(node, data)."
+                )
+            self._network = kept
+        return self._network
+
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one safetensors file."""
         self._require_fitted()
@@ -254,9 +307,11 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         tensors, text = load_tensors(file)
         metadata = parse_metadata(text, str(file))
         try:
-            return cls._restored(tensors, metadata)
+            detector = cls._restored(tensors, metadata)
         except _DAMAGED as error:
             raise RunError(f"{file} is damaged: its parts do not fit together.") from error
+        detector._network = file.parent  # where a run keeps it
+        return detector
 
     @classmethod
     def _restored(cls, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> EgoScore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any
@@ -50,7 +50,8 @@ class Settings:
 AnySettings = Settings | Training
 PRESETS: dict[str, AnySettings] = {"default": Training(), "paper": Settings()}
 
-Rule = tuple[Callable[[Any], bool], str]
+# what a value must be, and how to say it: where names can be added, when it is asked
+Rule = tuple[Callable[[Any], bool], str | Callable[[], str]]
 
 
 def _whole(low: int, high: int | None = None) -> Rule:
@@ -66,9 +67,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _one_of(*names: str) -> Rule:
-    quoted = ", ".join(f"'{name}'" for name in names)
-    return lambda v: isinstance(v, str) and v in names, f"one of {quoted}"
+def _one_of(names: Collection[str], *more: str) -> Rule:
+    def said() -> str:
+        return "one of " + ", ".join(f"'{name}'" for name in (*more, *names))
+
+    return lambda v: isinstance(v, str) and (v in names or v in more), said
 
 
 def _optional(rule: Rule) -> Rule:
@@ -78,17 +81,17 @@ def _optional(rule: Rule) -> Rule:
 _FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 RULES: dict[str, Rule] = {
-    "dissimilarity": _one_of(*DISSIMILARITIES),
+    "dissimilarity": _one_of(DISSIMILARITIES),
     "alpha": (lambda v: _is_number(v) and 0 <= v <= 1, "a float in [0, 1]"),
-    "weighting": _one_of(*WEIGHTINGS),
+    "weighting": _one_of(WEIGHTINGS),
     "num_levels": _whole(1, 999),
     "num_samples": _whole(1, 999),
-    "model": _one_of(*MODELS),
-    "positions": _one_of("none", *POSITIONS),
+    "model": _one_of(MODELS),
+    "positions": _one_of(POSITIONS, "none"),
     "num_hops": _whole(1, 99),
     "max_nodes": _optional(_whole(1, 2**15)),
-    "sde": _one_of(*SDES),
-    "solver": _one_of(*SOLVERS),
+    "sde": _one_of(SDES),
+    "solver": _one_of(SOLVERS),
     "steps": _whole(1, 2**23),
     "hidden_size": (
         lambda v: _is_int(v) and 0 < v <= 4096 and v % 4 == 0,
@@ -100,9 +103,12 @@ RULES: dict[str, Rule] = {
     "batch_size": (lambda v: _is_int(v) and v >= 0, "an int of at least 0, 0 for all nodes"),
     "use_ema": _FLAG,
     "updates": _whole(1, 2**17),
-    "preset": _one_of(*PRESETS),
+    "preset": _one_of(PRESETS),
     "seed": _whole(0, 2**64 - 1),
-    "contamination": (lambda v: _is_number(v) and 0 < v <= 0.5, "a float in (0, 0.5]"),
+    "contamination": (
+        lambda v: (isinstance(v, str) and v == "auto") or (_is_number(v) and 0 < v <= 0.5),
+        "a float in (0, 0.5] or 'auto'",
+    ),
     "fdr": (lambda v: _is_number(v) and 0 < v < 1, "a float in (0, 1)"),
     "directed": _FLAG,
     "gpu": (lambda v: _is_int(v) and v >= -1, "an int, the number of the GPU or -1 for the CPU"),
@@ -115,7 +121,7 @@ def check(name: str, value: Any) -> None:
     """Refuse a value that breaks the rule of its parameter."""
     holds, rule = RULES[name]
     if not holds(value):
-        raise ParameterError(name, rule, value)
+        raise ParameterError(name, rule if isinstance(rule, str) else rule(), value)
 
 
 def resolve(preset: str, given: dict[str, Any]) -> AnySettings:

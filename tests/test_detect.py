@@ -6,14 +6,17 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import AttributedGraph, EgoScore, generate_network
-from egoscore.detect import describe, detect
+from egoscore.detect import Origin, describe, detect
+from egoscore.engine.kept_network import load_network
 from egoscore.errors import DeviceError, ParameterError
+from egoscore.tell.findings import Findings
 from egoscore.tell.words import accuracy
 
 QUICK = {
@@ -35,13 +38,13 @@ def graph():
 @pytest.fixture(scope="module")
 def found(graph, tmp_path_factory):
     out = tmp_path_factory.mktemp("detect") / "run"
-    return detect(graph, "friends", EgoScore(**QUICK, contamination=0.2), str(out))
+    return detect(graph, Origin("friends"), EgoScore(**QUICK, contamination=0.2), str(out))
 
 
 class TestDetection:
     def test_it_holds_what_was_given(self, graph, tmp_path):
         detector = EgoScore(**QUICK)
-        found = detect(graph, "friends", detector, str(tmp_path / "run"))
+        found = detect(graph, Origin("friends"), detector, str(tmp_path / "run"))
         assert found.graph is graph
         assert found.detector is detector
         assert found.path == tmp_path / "run"
@@ -57,7 +60,7 @@ class TestDetection:
         names = table["node"].to_pylist()
         score, label = found.detector.decision_score_.tolist(), found.detector.label_.tolist()
         expected = dict(zip(graph.ids.tolist(), zip(score, label, strict=True), strict=True))
-        answers = zip(table["score"].to_pylist(), table["label"].to_pylist(), strict=True)
+        answers = zip(table["score"].to_pylist(), table["flag"].to_pylist(), strict=True)
         assert dict(zip(names, answers, strict=True)) == expected
         assert table["score"].to_pylist() == sorted(score, reverse=True)
         assert sum(label) == 6
@@ -77,7 +80,7 @@ class TestFiles:
 
     def test_the_configuration_written_is_the_description(self, graph, found):
         written = json.loads((found.path / "config.json").read_text())
-        assert written == describe(graph, "friends", EgoScore(**QUICK, contamination=0.2))
+        assert written == describe(graph, Origin("friends"), EgoScore(**QUICK, contamination=0.2))
 
     def test_the_model_written_is_the_detector(self, found):
         loaded = EgoScore.load(found.path)
@@ -90,9 +93,73 @@ class TestFiles:
         assert found.ranking["node"][0].as_py() in page
 
 
+class TestKept:
+    """What a run keeps so that it can be forwarded and asked later."""
+
+    def test_the_findings_written_are_those_returned(self, found):
+        assert Findings.read(found.path) == found.findings
+
+    def test_the_highest_are_explained_in_their_order(self, found):
+        why = found.findings.explanations
+        assert [one.rank for one in why] == list(range(1, 21))
+        assert [one.node for one in why] == found.ranking["node"].to_pylist()[:20]
+        assert list(why) == list(found.detector.explain_all([one.node for one in why]))
+
+    def test_the_threshold_and_how_many_exceed_it_are_told(self, found):
+        assert found.findings.threshold == found.detector.threshold_
+        assert found.findings.num_flagged == int(found.detector.label_.sum()) == 6
+        assert "a share of 0.2" in found.findings.rule
+
+    def test_the_spreadsheet_is_the_ranking(self, found):
+        frame = pd.read_csv(found.path / "scores.csv")
+        assert frame.columns.tolist() == found.ranking.column_names
+        assert frame["node"].tolist() == found.ranking["node"].to_pylist()
+        np.testing.assert_allclose(frame["score"], found.ranking["score"], rtol=1e-6)
+
+    def test_the_network_is_the_one_given(self, graph, found):
+        assert load_network(found.path).fingerprint() == graph.fingerprint()
+        assert load_network(found.path).ids.tolist() == graph.ids.tolist()
+
+    def test_notes_and_the_command_are_kept(self, graph, tmp_path):
+        origin = Origin("friends", ("12 rows.", "1 was empty."), "egoscore detect 'my friends'")
+        found = detect(graph, origin, EgoScore(**QUICK), tmp_path)
+        assert Findings.read(tmp_path).notes == found.findings.notes == ("12 rows.", "1 was empty.")
+        config = json.loads((tmp_path / "config.json").read_text())
+        assert config["command"] == "egoscore detect 'my friends'"
+
+    @pytest.mark.parametrize("steps", [1, 599, 600, 601, 2000])
+    def test_of_the_losses_no_more_than_can_be_drawn(self, graph, tmp_path, monkeypatch, steps):
+        detector = EgoScore(updates=2, hidden_size=8).fit(graph)
+        history = np.arange(steps * 3.0).reshape(steps, 3)
+        monkeypatch.setattr(detector, "fit_in", lambda run, network: detector)
+        detector.loss_history_ = history
+        found = detect(graph, Origin("friends"), detector, tmp_path).findings
+        assert found.num_steps == steps
+        assert len(found.losses) == min(steps, 600)
+        assert (found.losses[0], found.losses[-1]) == (tuple(history[0]), tuple(history[-1]))
+
+    def test_without_training_there_are_no_losses(self, graph, tmp_path):
+        found = detect(graph, Origin("friends"), EgoScore(**QUICK | {"epochs": 0}), tmp_path)
+        assert (found.findings.losses, found.findings.num_steps) == ((), 0)
+
+    def test_what_the_network_says_of_its_nodes_may_be_anything(self, graph, tmp_path):
+        """Nothing that the ranking can hold may end a run that is nearly finished."""
+        info = {
+            "=a": np.array(["=1"] * 30),
+            "list": np.empty(30, object),
+            "bytes": np.full(30, b"x"),
+        }
+        info["list"][:] = [["a", "b"]] * 30
+        hostile = replace(graph, node_info=info)
+        detect(hostile, Origin("friends"), EgoScore(**QUICK), tmp_path)
+        frame = pd.read_csv(tmp_path / "scores.csv")
+        assert set(frame["'=a"]) == {"'=1"}
+        assert set(frame["list"]) == {"['a', 'b']"}
+
+
 class TestWithoutLabels:
     def test_there_is_no_evaluation(self, graph, tmp_path):
-        found = detect(replace(graph, labels=None), "friends", EgoScore(**QUICK), tmp_path)
+        found = detect(replace(graph, labels=None), Origin("friends"), EgoScore(**QUICK), tmp_path)
         assert found.evaluation is None
         assert "known_label" not in found.ranking.column_names
         assert "Known outliers" not in (tmp_path / "report.html").read_text()
@@ -100,7 +167,7 @@ class TestWithoutLabels:
     @pytest.mark.parametrize("label", [0, 1])
     def test_nor_where_all_labels_are_the_same(self, graph, tmp_path, label):
         alike = replace(graph, labels=np.full(30, label, dtype=np.int8))
-        found = detect(alike, "friends", EgoScore(**QUICK), tmp_path)
+        found = detect(alike, Origin("friends"), EgoScore(**QUICK), tmp_path)
         assert found.evaluation is None
         assert set(found.ranking["known_label"].to_pylist()) == {label}
 
@@ -109,13 +176,13 @@ class TestRefusals:
     def test_a_gpu_that_is_not_there_leaves_nothing_behind(self, graph, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         with pytest.raises(DeviceError, match="GPU 0"):
-            detect(graph, "friends", EgoScore(**QUICK, gpu=0), tmp_path / "run")
+            detect(graph, Origin("friends"), EgoScore(**QUICK, gpu=0), tmp_path / "run")
         assert not (tmp_path / "run").exists()
 
     @pytest.mark.parametrize("wrong", [{"alpha": 2.0}, {"seed": -1}, {"contamination": 0.9}])
     def test_a_bad_parameter_leaves_nothing_behind(self, graph, tmp_path, wrong):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
-            detect(graph, "friends", EgoScore(**QUICK, **wrong), tmp_path / "run")
+            detect(graph, Origin("friends"), EgoScore(**QUICK, **wrong), tmp_path / "run")
         assert not (tmp_path / "run").exists()
 
 
@@ -123,7 +190,7 @@ class TestDescription:
     def test_it_says_what_the_network_is(self):
         edges = [[0, 1, 1, 2, 2, 3], [1, 0, 0, 2, 2, 4]]
         directed = AttributedGraph.from_edges(edges, np.eye(5, 2), directed=True)
-        assert describe(directed, "friends", EgoScore(preset="paper"))["network"] == {
+        assert describe(directed, Origin("friends"), EgoScore(preset="paper"))["network"] == {
             "nodes": 5,
             "edges": 3,
             "features": 2,
@@ -134,21 +201,21 @@ class TestDescription:
 
     def test_it_says_how_nodes_were_scored(self, graph):
         detector = EgoScore("paper", seed=7, contamination=0.3, alpha=0.25)
-        config = describe(graph, "friends", detector)
+        config = describe(graph, Origin("friends"), detector)
         assert config["settings"] == asdict(detector.settings())
         assert config["settings"]["alpha"] == 0.25
         assert (config["seed"], config["preset"], config["contamination"]) == (7, "paper", 0.3)
         assert config["source"] == "friends"
 
     def test_it_says_with_which_versions(self, graph):
-        found = describe(graph, "friends", EgoScore(preset="paper"))["versions"]
+        found = describe(graph, Origin("friends"), EgoScore(preset="paper"))["versions"]
         assert found.pop("python") == platform.python_version()
         packages = ("egoscore", "numba", "numpy", "scipy", "torch")
         assert found == {name: version(name) for name in packages}
 
     def test_it_knows_other_data_and_not_other_labels(self, graph):
         def fingerprint(network):
-            return describe(network, "friends", EgoScore(preset="paper"))["fingerprint"]
+            return describe(network, Origin("friends"), EgoScore(preset="paper"))["fingerprint"]
 
         assert fingerprint(replace(graph, labels=None)) == fingerprint(graph)
         assert fingerprint(replace(graph, features=graph.features + 1)) != fingerprint(graph)

@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickletools
+import re
 import types
 import warnings
 from dataclasses import replace
@@ -18,10 +19,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
 from egoscore import AttributedGraph, EgoScore, generate_network
+from egoscore.detect import Origin, detect
 from egoscore.diffuse import SDES, VP
 from egoscore.engine import measure as measuring
 from egoscore.engine.files import load_tensors
 from egoscore.errors import DeviceError, InputError, ParameterError, RunError
+from egoscore.graph.columns import FeatureColumn
 from egoscore.score import ReconstructionConfig, components, measure
 from egoscore.settings import PRESETS
 
@@ -672,12 +675,20 @@ class TestDefaultPreset:
         adjusted = false_discovery_control(detector.p_value_)
         assert detector.significant_.tolist() == (adjusted <= fdr).astype(int).tolist()
 
-    def test_the_other_preset_has_neither(self, graph, fitted):
+    def test_the_other_preset_knows_no_significance(self, graph, fitted):
         detector = EgoScore(**SURPRISE).fit(graph)
         detector.set_params(**{**dict.fromkeys(SURPRISE), **QUICK}).fit(graph)
         for other in (fitted, detector):
-            assert not hasattr(other, "p_value_")
             assert not hasattr(other, "significant_")
+
+    def test_the_other_preset_has_p_values_too(self, graph, fitted):
+        p_value, score = fitted.p_value_.numpy(), fitted.decision_score_.numpy()
+        assert p_value.dtype == np.float64
+        assert ((p_value > 0) & (p_value <= 1)).all()
+        assert (np.diff(p_value[np.argsort(score)]) <= 0).all()
+        usual = np.argsort(score)[:48]  # of those that are not in the tail it is the share above
+        share = [(np.sum(score > s) + np.sum(score == s) / 2) / 60 for s in score[usual]]
+        np.testing.assert_allclose(p_value[usual], share, atol=0.01)
 
     def test_the_training_network_scores_as_in_training(self, graph, surprised):
         assert torch.equal(surprised.decision_function(graph), surprised.decision_score_)
@@ -825,3 +836,178 @@ def place_in(metadata, names):
     for name in names:
         metadata = metadata[name]
     return metadata
+
+
+def objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+@pytest.fixture(scope="module", params=[SURPRISE, QUICK], ids=["default", "paper"])
+def explained(request, graph):
+    """A detector of either preset on a network with names; and how it was set."""
+    named = replace(graph, ids=np.array([f"n{number}" for number in range(60)]))
+    return EgoScore(**request.param).fit(named), named, request.param
+
+
+class TestExplain:
+    def test_it_is_about_the_node_that_was_asked_for(self, explained):
+        detector, graph, _ = explained
+        found = detector.explain("n7")
+        score = detector.decision_score_
+        assert (found.node, found.num_nodes) == ("n7", 60)
+        assert found.score == float(score[7])
+        assert found.p_value == float(detector.p_value_[7])
+        assert found.flag == bool(detector.label_[7])
+        assert found.rank == int((score > score[7]).sum()) + 1
+        assert found.ego_size == len(graph.neighbours_of(7)) + 1
+        assert found.summary.startswith(f"Node n7 is number {found.rank} of 60")
+
+    def test_ranks_are_those_of_the_run(self, explained, tmp_path):
+        detector, graph, how = explained
+        ranked = detect(graph, Origin("small"), EgoScore(**how), tmp_path).ranking.to_pylist()
+        for row, found in zip(
+            ranked, detector.explain_all([r["node"] for r in ranked]), strict=True
+        ):
+            for name in ("node", "score", "rank", "percentile", "p_value", "flag", "ego_size"):
+                assert getattr(found, name) == row[name], name
+
+    def test_several_at_once_are_as_one_by_one(self, explained):
+        detector = explained[0]
+        several = list(detector.explain_all(["n3", "n0", "n3"]))
+        assert several == [detector.explain(node) for node in ("n3", "n0", "n3")]
+        assert list(detector.explain_rows([3, 0])) == several[:2]
+
+    def test_causes_are_parts_of_the_score(self, explained):
+        detector, graph, _ = explained
+        parts = {
+            "default": {"features", "company", "place"},
+            "paper": {"features", "structure", "energy"},
+        }
+        for found in detector.explain_all(graph.ids[:20].tolist()):
+            assert found.causes
+            assert set(found.causes) <= parts[detector.preset]
+
+    def test_the_training_network_given_again_is_explained_alike(self, explained):
+        detector, graph, _ = explained
+        ours, theirs = detector.explain("n5"), detector.explain("n5", graph)
+        assert theirs.features == ours.features
+        assert theirs.picture == ours.picture
+        assert theirs.score == pytest.approx(ours.score, rel=1e-4)
+
+    def test_another_network_can_be_explained(self, explained, other_graph):
+        detector = explained[0]
+        found = detector.explain(17, other_graph)
+        score = detector.decision_function(other_graph)
+        assert (found.node, found.num_nodes) == ("17", 30)
+        assert found.score == pytest.approx(float(score[17]), rel=1e-4)
+        assert found.rank == int((score > score[17]).sum()) + 1
+        assert found.flag == bool(score[17] > detector.threshold_)
+        assert float(found.features[0].observed) in np.round(other_graph.features[17], 3)
+
+    def test_text_finds_a_number(self, explained, other_graph):
+        detector = explained[0]
+        assert detector.explain("17", other_graph) == detector.explain(17, other_graph)
+
+    @pytest.mark.parametrize("node", ["n77", "zebra", 7, None, ("n7",), ["n7"]])
+    def test_a_node_that_is_not_there_is_one_sentence(self, explained, node):
+        with pytest.raises(InputError, match=r"^There is no node ") as caught:
+            explained[0].explain(node)
+        assert "\n" not in str(caught.value)
+        assert "did you mean 'n" in str(caught.value) or "look like 'n0'" in str(caught.value)
+
+    def test_of_another_network_the_wrong_width_is_refused(self, explained):
+        with pytest.raises(InputError, match="3 features but the detector was fitted on 4"):
+            explained[0].explain(0, generate_network(20, 40, 3))
+
+    def test_before_fit_it_says_so(self, graph):
+        for use in (
+            lambda: EgoScore().explain(0),
+            lambda: list(EgoScore().explain_all([0])),
+            lambda: EgoScore().explain(0, graph),
+        ):
+            with pytest.raises(NotFittedError, match="call 'fit' first"):
+                use()
+
+    @pytest.mark.parametrize(
+        "ids",
+        [
+            [(number, number + 1) for number in range(60)],
+            [1, "1", *range(2, 60)],
+            ["\ud800", *map(str, range(59))],
+            [2**70 + number for number in range(60)],
+            [b"a%d" % number for number in range(60)],
+            [None, True, *range(2, 60)],
+        ],
+        ids=["pairs", "look alike", "half a character", "large", "bytes", "odd"],
+    )
+    def test_whatever_ids_there_are(self, graph, tmp_path, ids):
+        """In memory by the id itself; in a run by the text that stands in the ranking."""
+        named = replace(graph, ids=objects(ids))
+        found = detect(named, Origin("small"), EgoScore(**SURPRISE), tmp_path)
+        assert found.detector.explain(ids[0]).score == float(found.detector.decision_score_[0])
+        assert found.detector.explain(ids[1]).score == float(found.detector.decision_score_[1])
+        first = found.ranking.slice(0, 1).to_pylist()[0]
+        assert EgoScore.load(tmp_path).explain(first["node"]).rank == 1
+
+
+class TestExplainLater:
+    def test_from_a_run_nothing_else_is_needed(self, explained, tmp_path):
+        detector, graph, how = explained
+        detect(graph, Origin("small"), EgoScore(**how), tmp_path)
+        loaded = EgoScore.load(tmp_path)
+        for node in ("n0", "n33"):
+            assert loaded.explain(node) == detector.explain(node)
+
+    def test_from_a_model_file_the_network_has_to_be_given(self, explained, tmp_path):
+        detector, graph, _ = explained
+        detector.save(tmp_path / "model.safetensors")
+        for path in (tmp_path, tmp_path / "model.safetensors"):
+            loaded = EgoScore.load(path)
+            with pytest.raises(InputError, match="loaded without its network") as caught:
+                loaded.explain("n0")
+            assert "\n" not in str(caught.value)
+            ours, theirs = detector.explain("n0"), loaded.explain("n0", graph)
+            assert theirs.features == ours.features
+            assert theirs.score == pytest.approx(ours.score, rel=1e-4)
+
+    def test_the_features_are_told_as_what_they_were(self, graph, tmp_path):
+        kinds = ("number", "category", "date", "yes/no")
+        columns = tuple(FeatureColumn(f"c{k}", kind, "NZ") for k, kind in enumerate(kinds))
+        x = graph.features.copy()
+        x[:, 1], x[:, 2], x[:, 3] = x[:, 1] > 0, 19_000 + 100 * x[:, 2].round(), x[:, 3] > 0
+        described = replace(graph, features=x, columns=columns)
+        detect(described, Origin("small"), EgoScore(**SURPRISE), tmp_path)
+        found = {one.name: one for one in EgoScore.load(tmp_path).explain(5).features}
+        assert set(found) == {"c0", "c1 = NZ", "c2", "c3"}
+        assert found["c1 = NZ"].observed in ("yes", "no")
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", found["c2"].observed)
+        assert found["c3"].observed in ("yes", "no")
+
+    def test_a_network_that_is_damaged_is_told(self, explained, tmp_path):
+        _, graph, how = explained
+        detect(graph, Origin("small"), EgoScore(**how), tmp_path)
+        (tmp_path / "network" / "edges.parquet").write_bytes(b"PAR1")
+        with pytest.raises(RunError, match=r"The network kept in .* is damaged"):
+            EgoScore.load(tmp_path).explain("n0")
+
+
+@pytest.mark.parametrize("how", [SURPRISE, QUICK], ids=["default", "paper"])
+class TestAuto:
+    def test_those_far_out_are_flagged(self, graph, how):
+        detector = EgoScore(**how, contamination="auto").fit(graph)
+        low, high = np.quantile(detector.decision_score_, (0.25, 0.75))
+        assert detector.threshold_ == pytest.approx(high + 3 * (high - low))
+        flagged = detector.decision_score_ > detector.threshold_
+        assert torch.equal(detector.label_, flagged.long())
+        assert torch.equal(detector.predict(), detector.label_)
+        assert bool(detector.predict(return_conf=True)[1].isfinite().all())
+
+    def test_it_is_kept_in_a_file(self, graph, how, tmp_path):
+        detector = EgoScore(**how, contamination="auto").fit(graph)
+        detector.save(tmp_path / "m.safetensors")
+        loaded = EgoScore.load(tmp_path / "m.safetensors")
+        assert (loaded.contamination, loaded.threshold_) == ("auto", detector.threshold_)
+        assert torch.equal(loaded.label_, detector.label_)
+        assert torch.equal(loaded.p_value_, detector.p_value_)

@@ -10,7 +10,14 @@ import pytest
 import egoscore
 from egoscore import errors
 
-NAMES = ["AttributedGraph", "EgoScore", "EgoScoreError", "generate_network", "load_dataset"]
+NAMES = [
+    "AttributedGraph",
+    "EgoScore",
+    "EgoScoreError",
+    "Explanation",
+    "generate_network",
+    "load_dataset",
+]
 
 
 def test_these_are_the_public_names():
@@ -57,7 +64,21 @@ def test_every_error_of_ours_is_an_egoscore_error():
 
 @pytest.mark.parametrize(
     "folder",
-    ["graph", "ego", "diffuse", "learn", "reverse", "compare", "score", "tell", "engine"],
+    [
+        "read",
+        "graph",
+        "ego",
+        "diffuse",
+        "learn",
+        "reverse",
+        "compare",
+        "score",
+        "surprise",
+        "explain",
+        "tell",
+        "engine",
+        "cli",
+    ],
 )
 def test_every_stage_says_what_comes_in_what_goes_out_and_what_does_not_belong(folder):
     text = inspect.getdoc(importlib.import_module(f"egoscore.{folder}"))

@@ -23,7 +23,7 @@ from egoscore.engine import FittedModel, fit_model
 from egoscore.engine.files import replacing
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
-from egoscore.graph.source import load_source
+from egoscore.read.source import load_source
 from egoscore.score import ComponentTable
 from egoscore.settings import resolve_paper
 

@@ -19,7 +19,7 @@ from egoscore.benchmark.methods import Score, jobs
 from egoscore.benchmark.protocol import Draw
 from egoscore.device import one_thread
 from egoscore.graph import AttributedGraph
-from egoscore.graph.source import load_source
+from egoscore.read.source import load_source
 from egoscore.tell.metrics import auc_interval, evaluate
 
 Record = dict[str, Any]

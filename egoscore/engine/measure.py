@@ -26,7 +26,7 @@ from egoscore.engine.share import SharedGraph
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.learn import GenerativeModel
-from egoscore.score import ComponentTable, ReconstructionConfig, measure
+from egoscore.score import ComponentTable, measure
 
 _SMALLEST_SHARD, _LARGEST_SHARD = 2**16, 2**22  # in entries of padded ego-graphs
 
@@ -56,13 +56,9 @@ class _Job:
     def run(
         self, nodes: NDArray[np.int64], advance: Callable[[int], None] = lambda count: None
     ) -> ComponentTable:
-        settings = self.model.settings
-        config = ReconstructionConfig(
-            settings.num_levels, settings.num_samples, settings.steps, settings.solver
-        )
-        return measure(
-            self.egos, self.networks, self.model.sde, config, self.model.seed, nodes, advance
-        )
+        model = self.model
+        how = model.sde, model.reconstruction, model.seed
+        return measure(self.egos, self.networks, *how, nodes, advance)
 
 
 def measure_nodes(

@@ -19,6 +19,7 @@ from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.graph.positions import NUM_POSITIONS, POSITIONS
 from egoscore.learn import MODELS, GenerativeModel
 from egoscore.learn.state import named_under
+from egoscore.score import ReconstructionConfig
 from egoscore.settings import Settings
 
 FORMAT = "egoscore-model"
@@ -46,6 +47,12 @@ class FittedModel:
     def sde(self) -> Sde:
         """The diffusion the networks were trained for."""
         return SDES[self.settings.sde]
+
+    @property
+    def reconstruction(self) -> ReconstructionConfig:
+        """How ego-graphs are noised and brought back."""
+        used = self.settings
+        return ReconstructionConfig(used.num_levels, used.num_samples, used.steps, used.solver)
 
     def scoring_networks(self) -> GenerativeModel:
         """The networks to score with: as trained, or their running average."""

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.explain.reasons import Reasoner
 from egoscore.graph import AttributedGraph
 
 
@@ -43,6 +44,10 @@ class Recipe(ABC):
     @abstractmethod
     def score(self, table: Any) -> NDArray[np.float64]:
         """One number per node (N,), higher is more abnormal."""
+
+    @abstractmethod
+    def reasoner(self, graph: AttributedGraph, table: Any, device: torch.device) -> Reasoner:
+        """What finds the reasons of the nodes of a network, from its table."""
 
     @property
     @abstractmethod

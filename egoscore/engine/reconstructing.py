@@ -16,8 +16,9 @@ from egoscore.engine.measure import measure_nodes
 from egoscore.engine.model import FittedModel
 from egoscore.engine.recipe import Bars, Recipe
 from egoscore.engine.run import RunDirectory
+from egoscore.explain.reconstructing import ReconstructionReasons
 from egoscore.graph import AttributedGraph
-from egoscore.score import ComponentTable, combine
+from egoscore.score import ComponentTable, Reconstruction, combine
 from egoscore.settings import Settings
 
 
@@ -66,6 +67,15 @@ class Reconstructing(Recipe):
         """The paper's equation 7."""
         used = self.fitted.settings
         return combine(table, used.dissimilarity, used.alpha, used.weighting, self.fitted.sde)
+
+    def reasoner(
+        self, graph: AttributedGraph, table: ComponentTable, device: torch.device
+    ) -> ReconstructionReasons:
+        """What comes back different about a node."""
+        fitted = self.fitted
+        egos, networks = fitted.ego_graphs(graph, device), fitted.scoring_networks().to(device)
+        way = Reconstruction(egos, networks, fitted.sde, fitted.reconstruction, fitted.seed)
+        return ReconstructionReasons(way, graph, fitted.scaling, table)
 
     @property
     def model(self) -> FittedModel:

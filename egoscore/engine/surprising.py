@@ -15,6 +15,7 @@ from egoscore.engine.model import FORMAT, FORMAT_VERSION
 from egoscore.engine.pack import pack, unpack
 from egoscore.engine.recipe import Bars, Recipe
 from egoscore.engine.run import RunDirectory
+from egoscore.explain.surprising import SurpriseReasons
 from egoscore.graph import AttributedGraph
 from egoscore.surprise.centre import NUM_FOLDS
 from egoscore.surprise.model import SurpriseModel, Surprises
@@ -57,6 +58,13 @@ class Surprising(Recipe):
     def score(self, table: Surprises) -> NDArray[np.float64]:
         """The sum of the surprises."""
         return table.score
+
+    def reasoner(
+        self, graph: AttributedGraph, table: Surprises, device: torch.device
+    ) -> SurpriseReasons:
+        """What surprises about a node."""
+        is_training = graph.fingerprint() == self.fingerprint
+        return SurpriseReasons(self.learned, graph, table, is_training)
 
     @property
     def model(self) -> SurpriseModel:

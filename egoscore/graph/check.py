@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,11 @@ def _finite(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float32]
 
 def edges(
     pairs: ArrayLike, size: int, known_ids: NDArray[Any] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Sources and targets, both (E,), every one a row number below `size`."""
     array = to_numpy(pairs)
     if array.size == 0:
-        nothing = np.empty(0, dtype=np.int64)
+        nothing = np.empty(0, dtype=np.int32)
         return nothing, nothing
     if array.ndim != 2 or array.shape[0] != 2:
         raise InputError(
@@ -121,7 +121,7 @@ def edges(
             f"Edge {position} points to node {array[end, position]}, but the nodes are numbered "
             f"0 to {size - 1}, one for each row of the features."
         )
-    return array[0].astype(np.int64), array[1].astype(np.int64)
+    return array[0].astype(np.int32), array[1].astype(np.int32)
 
 
 def _edge_hint(array: NDArray[Any], size: int) -> str:
@@ -180,16 +180,25 @@ def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
         if len(twice):
             raise InputError(f"Node ids must be different; {twice[0]} occurs more than once.")
         return array
+    every = array.tolist()
+    try:
+        if len(set(every)) == size:
+            return array
+    except TypeError:
+        pass  # one of them cannot be compared; which one is said below
+    raise _bad_id(every)
+
+
+def _bad_id(names: list[Any]) -> InputError:
     seen: set[Any] = set()
-    for name in array.tolist():
-        if not isinstance(name, Hashable):
-            raise InputError(
-                f"Node ids must be numbers, text or other fixed values (found {name!r})."
-            )
-        if name in seen:
-            raise InputError(f"Node ids must be different; {name!r} occurs more than once.")
-        seen.add(name)
-    return array
+    for name in names:
+        try:
+            if name in seen:
+                return InputError(f"Node ids must be different; {name!r} occurs more than once.")
+            seen.add(name)
+        except TypeError:
+            break
+    return InputError(f"Node ids must be numbers, text or other fixed values (found {name!r}).")
 
 
 def node_info(columns: Mapping[str, Any] | None, size: int) -> dict[str, NDArray[Any]]:

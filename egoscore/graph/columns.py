@@ -43,4 +43,4 @@ class FeatureColumn:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
-        return f"{value:.4g}"
+        return f"{value:,.0f}" if 9999.5 <= abs(value) < 1e15 else f"{value:.4g}"

@@ -28,23 +28,32 @@ class Csr(NamedTuple):
 def build_csr(sources: NDArray[np.integer], targets: NDArray[np.integer], size: int) -> Csr:
     """Rows of `targets` by `sources`; repeated pairs are kept once."""
     ones = np.ones(len(sources), dtype=np.int8)
-    pairs = (sources.astype(np.int32), targets.astype(np.int32))
+    pairs = tuple(end.astype(np.int32, copy=False) for end in (sources, targets))
     # coo → csr sums repeats, so an int8 count may wrap to zero; only the pattern is used
     matrix = sparse.coo_array((ones, pairs), shape=(size, size)).tocsr()
     matrix.sum_duplicates()
-    return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+    return _pattern(matrix)
 
 
 def merge(first: Csr, second: Csr) -> Csr:
     """The union of two sets of edges."""
-    size = len(first.indptr) - 1
-    rows = np.arange(size, dtype=np.int32)
-    sources = np.concatenate([np.repeat(rows, first.degrees), np.repeat(rows, second.degrees)])
-    return build_csr(sources, np.concatenate([first.indices, second.indices]), size)
+    return _pattern(_counts(first) + _counts(second))
 
 
 def transpose(csr: Csr) -> Csr:
     """Every edge turned round."""
+    return _pattern(_counts(csr).T.tocsr())
+
+
+def _counts(csr: Csr) -> sparse.csr_array:
+    """One for every edge, in as few bytes as can be."""
     size = len(csr.indptr) - 1
-    rows = np.repeat(np.arange(size, dtype=np.int32), csr.degrees)
-    return build_csr(csr.indices, rows, size)
+    ones = np.ones(len(csr.indices), dtype=np.int8)
+    matrix = sparse.csr_array((ones, csr.indices, csr.indptr), shape=(size, size))
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def _pattern(matrix: sparse.csr_array) -> Csr:
+    indptr, indices = (matrix.indptr, matrix.indices)
+    return Csr(indptr.astype(np.int64, copy=False), indices.astype(np.int32, copy=False))

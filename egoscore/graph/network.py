@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class AttributedGraph:
     """A network whose nodes have numeric features.
 
-    Make one with `from_edges`, `from_pyg`, `from_networkx` or `from_scipy`. Nodes are numbered
-    0 … num_nodes - 1 inside; `ids` keeps the names the user knows them by.
+    Make one with `from_tables`, `from_edges`, `from_pyg`, `from_networkx` or `from_scipy`. Nodes
+    are numbered 0 … num_nodes - 1 inside; `ids` keeps the names the user knows them by.
 
     Attributes:
         adjacency: edges u → v; both directions are present when the network is undirected.
@@ -80,6 +80,11 @@ class AttributedGraph:
         stored = len(self.adjacency.indices)
         return stored if self.directed else stored // 2
 
+    def neighbours_of(self, node: int) -> NDArray[np.int64]:
+        """The numbers of a node's neighbours, following edges both ways."""
+        near = self.neighbours
+        return near.indices[near.indptr[node] : near.indptr[node + 1]].astype(np.int64)
+
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         known = "" if self.labels is None else f", {int(self.labels.sum())} known outliers"
@@ -118,9 +123,12 @@ class AttributedGraph:
         known_ids = check.ids(ids, size)
         sources, targets = check.edges(edges, size, known_ids if ids is not None else None)
         keep = sources != targets
-        sources, targets = sources[keep], targets[keep]
+        self_loops = int(np.count_nonzero(~keep))
+        if self_loops:
+            sources, targets = sources[keep], targets[keep]
         adjacency = build_csr(sources, targets, size)
         duplicates = len(sources) - len(adjacency.indices)
+        del sources, targets, keep  # of millions of edges no copy is kept longer than needed
         both_ways = merge(adjacency, transpose(adjacency))
         return cls(
             adjacency=adjacency if directed else both_ways,
@@ -131,9 +139,21 @@ class AttributedGraph:
             labels=None if labels is None else check.labels(labels, size),
             feature_names=names,
             node_info=check.node_info(node_info, size),
-            dropped_self_loops=int(np.count_nonzero(~keep)),
+            dropped_self_loops=self_loops,
             dropped_duplicates=duplicates,
         )
+
+    @classmethod
+    def from_tables(cls, edges: Any, nodes: Any = None, **choices: Any) -> AttributedGraph:
+        """A network from a table of edges and, if there is one, a table of nodes.
+
+        Each may be a path (CSV, Parquet, Feather), a pandas or polars frame, or an Arrow table.
+        `choices` are those of `egoscore.read.Choices`, named as the options of the command line;
+        `egoscore.read.read_tables` also says what was decided on the way.
+        """
+        from egoscore.read import Choices, read_tables
+
+        return read_tables(edges, nodes, Choices(**choices)).graph
 
     @classmethod
     def from_pyg(cls, data: Any, directed: bool = False) -> AttributedGraph:

@@ -42,11 +42,20 @@ class FeatureScaling:
                 f"The network has {graph.num_features} features but the detector was fitted on "
                 f"{len(self.mean)}; give it the same columns in the same order."
             )
-        scaled = np.empty_like(graph.features)
-        for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
+        return replace(graph, features=self.scale(graph.features))
+
+    def scale(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Features (n, F) of some nodes, scaled."""
+        scaled = np.empty_like(features)
+        for start in range(0, len(features), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            scaled[rows] = (graph.features[rows] - self.mean) * self.factor
-        return replace(graph, features=scaled)
+            scaled[rows] = (features[rows] - self.mean) * self.factor
+        return scaled
+
+    def unscale(self, scaled: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Scaled features (n, F) in the user's units; what was constant stays what it was."""
+        spread = np.divide(1.0, self.factor, out=np.zeros_like(self.factor), where=self.factor > 0)
+        return scaled * spread + self.mean
 
 
 def _deviation(features: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,10 +13,12 @@ from egoscore.keyed import Purpose, uniforms
 from egoscore.surprise.context import Context
 from egoscore.surprise.covariance import Distance, Floats, sample_rows
 from egoscore.surprise.network import (
+    CLIP,
     CentreNetwork,
     Centres,
     Training,
     corrections,
+    share_left,
     train_centre,
 )
 
@@ -69,7 +71,7 @@ class CentreModel:
     ) -> CentreModel:
         """From what is around the nodes (N, C) and their own whitened features (N, k)."""
         some = sample_rows(len(white), _MOST_NODES, seed)
-        known, white, folds = known[some], white[some], _folds(len(white), seed)[some]
+        known, white, folds = known[some], white[some], parts_of(len(white), seed)[some]
         context = Context.fit(known, white, seed)
         centres = _centres(context, known, white, held_out=True)
         trained = []
@@ -99,7 +101,7 @@ class CentreModel:
         With the `seed` of the training network for its own nodes, so that each is judged by
         what has not seen it; None for others.
         """
-        folds = None if seed is None else _folds(len(white), seed)
+        folds = None if seed is None else parts_of(len(white), seed)
         linear, network = np.empty((2, len(white)), dtype=np.float32)
         for start in range(0, len(white), _NODES_AT_ONCE):
             rows = slice(start, start + _NODES_AT_ONCE)
@@ -108,6 +110,17 @@ class CentreModel:
             linear[rows] = self.linear_distance.squared(left)
             network[rows] = self.network_distance.squared(left - np.float32(self.gate) * added)
         return linear, network
+
+    def expected(self, known: Floats, white: Floats, folds: NDArray[np.int64] | None) -> Floats:
+        """What the features (N, k) are expected to be by all that is learned, not looking at them.
+
+        `folds` (N,) says to which part of the training network the nodes belong, None for others.
+        """
+        left, added = self._errors(known, white, folds)
+        seen = np.clip(white, -CLIP, CLIP)  # what is left is left of this
+        rest = left - np.float32(self.gate) * added
+        # the guess that is judged sees a little of the node itself, which leaves only a part
+        return seen - (rest / share_left(self.context.variance)).astype(np.float32)
 
     def _errors(
         self, known: Floats, white: Floats, folds: NDArray[np.int64] | None
@@ -130,7 +143,7 @@ def _centres(context: Context, known: Floats, white: Floats, held_out: bool) -> 
     return Centres.of(white, expected, context.variance, context.standardised(known))
 
 
-def _folds(size: int, seed: int) -> NDArray[np.int64]:
+def parts_of(size: int, seed: int) -> NDArray[np.int64]:
     """To which part of the network each node belongs, (N,)."""
     drawn = uniforms(seed, Purpose.FOLD, 0, np.arange(size))[:, 0]
     return (drawn * NUM_FOLDS).astype(np.int64)

@@ -86,10 +86,22 @@ class Likeness:
         """
         total = np.zeros(len(white))
         for number in np.flatnonzero(self.strength):
-            rho = self.strength[number]
             own = white @ self.axes[:, number].astype(np.float32)
             around = average(near, np.column_stack([own, np.square(own)]))
             squares = np.square(own) + around[:, 1]
-            exponent = rho * rho * squares - 2.0 * rho * own * around[:, 0]
-            total += 0.5 * np.log1p(-rho * rho) + exponent / (2.0 * (1.0 - rho * rho))
+            total += _log_ratio(self.strength[number], squares, own * around[:, 0])
         return np.where(present, total, 0.0).astype(np.float32)
+
+    def mismatch_of_pairs(self, own: Floats, others: Floats) -> NDArray[np.float64]:
+        """The same for one node (1, k) and each of `others` (n, k) by itself, (n,)."""
+        mine, theirs = (part @ self.axes.astype(np.float32) for part in (own, others))
+        squares = np.square(mine) + np.square(theirs)
+        return np.asarray(_log_ratio(self.strength, squares, mine * theirs).sum(axis=1))
+
+
+def _log_ratio(
+    rho: NDArray[np.float64], squares: NDArray[np.floating], product: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    """log p(a) p(b) / p(a, b) of Gaussians with correlation rho, from a² + b² and ab."""
+    rest = 1.0 - rho * rho
+    return 0.5 * np.log(rest) + (rho * rho * squares - 2.0 * rho * product) / (2.0 * rest)

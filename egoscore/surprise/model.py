@@ -25,7 +25,7 @@ QUESTIONS = {
     "place": ("structure",),
 }
 _SIGNED = ("mismatch", "mismatch_two_steps")  # the others are sizes, and seen as logarithms
-_FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
+FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class SurpriseModel:
     place: Place
     calibrations: dict[str, Calibration]
     by_size: BySize
+    is_told_structure: bool = True  # not where the features themselves are structure
 
     @classmethod
     def fit(
@@ -80,7 +81,7 @@ class SurpriseModel:
     ) -> tuple[SurpriseModel, Surprises]:
         """Learn from a network, and judge its nodes."""
         scaling = FeatureScaling.fit(graph.features)
-        seen = _Seen.of(graph, scaling)
+        seen = _Seen.of(graph, scaling, not graph.is_structural)
         near = seen.near
         whitening = Whitening.fit(seen.features, seed)
         white = whitening.apply(seen.features)
@@ -90,7 +91,8 @@ class SurpriseModel:
         centre = CentreModel.fit(known, white, training, seed, store, advance)
         place = Place.fit(seen.structure, seed)
         parts = (seed, scaling, whitening, next_to, two_away, centre, place)
-        draft = cls(*parts, {}, BySize.fit(np.zeros(graph.num_nodes), seen.ego_size))
+        nothing = BySize.fit(np.zeros(graph.num_nodes), seen.ego_size)
+        draft = cls(*parts, {}, nothing, seen.tells_structure)
         channels = draft._channels(seen, is_training=True)
         calibrations = {name: Calibration.fit(seen_as(name, v)) for name, v in channels.items()}
         total = np.zeros(graph.num_nodes)
@@ -100,12 +102,12 @@ class SurpriseModel:
             total += calibrations[question].surprise(mean)
         by_size = BySize.fit(total, seen.ego_size)
         calibrations["score"] = Calibration.fit(by_size.apply(total, seen.ego_size))
-        model = cls(*parts, calibrations, by_size)
+        model = cls(*parts, calibrations, by_size, seen.tells_structure)
         return model, model._judge(seen, channels)
 
     def judge(self, graph: AttributedGraph, is_training: bool) -> Surprises:
         """The surprises of a network's nodes; `is_training` if it is the one learned from."""
-        seen = _Seen.of(graph, self.scaling)
+        seen = _Seen.of(graph, self.scaling, self.is_told_structure)
         return self._judge(seen, self._channels(seen, is_training))
 
     def _channels(self, seen: _Seen, is_training: bool) -> dict[str, Floats]:
@@ -139,12 +141,13 @@ class _Seen:
     features: Floats
     near: Neighbours
     structure: NDArray[np.float64]
+    tells_structure: bool
 
     @classmethod
-    def of(cls, graph: AttributedGraph, scaling: FeatureScaling) -> _Seen:
+    def of(cls, graph: AttributedGraph, scaling: FeatureScaling, tells_structure: bool) -> _Seen:
         features = scaling.apply(graph).features
-        np.clip(features, -_FARTHEST, _FARTHEST, out=features)
-        return cls(features, Neighbours.of(graph), structure(graph))
+        np.clip(features, -FARTHEST, FARTHEST, out=features)
+        return cls(features, Neighbours.of(graph), structure(graph), tells_structure)
 
     @property
     def ego_size(self) -> NDArray[np.int64]:
@@ -152,8 +155,15 @@ class _Seen:
         return self.near.degree.astype(np.int64) + 1
 
     def around(self, white: Floats) -> Floats:
-        """What is known about a node without looking at its own features, (N, k + 7)."""
-        return np.column_stack([self.near.mean(white), self.structure.astype(np.float32)])
+        """What is known about a node without looking at its own features, (N, C)."""
+        return surroundings(self.near.mean(white), self.structure if self.tells_structure else None)
+
+
+def surroundings(around: Floats, structure: NDArray[np.float64] | None) -> Floats:
+    """What is known about nodes: the means (N, k) around them, and their structure (N, 7)."""
+    if structure is None:
+        return around
+    return np.column_stack([around, structure.astype(np.float32)])
 
 
 def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:

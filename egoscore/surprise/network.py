@@ -16,7 +16,7 @@ from egoscore.learn.layers import Linear, Mlp, keyed_draw
 
 LEVELS = (-3.0, 3.0)  # logarithm of signal over noise in training, from next to nothing to clear
 SCORING_LEVEL = -1.0
-_CLIP = 8.0  # deviations; a network is not asked about what it has never seen
+CLIP = 8.0  # deviations; a network is not asked about what it has never seen
 _LARGEST_LOSS = 0.98  # the worst losses of a batch count no more than this quantile of them
 _WARM_UP = 30
 
@@ -54,7 +54,7 @@ class Centres:
         known: NDArray[np.float32],
     ) -> Centres:
         """Clipped to what is usual."""
-        clipped = (torch.from_numpy(np.clip(v, -_CLIP, _CLIP)) for v in (white, expected, known))
+        clipped = (torch.from_numpy(np.clip(v, -CLIP, CLIP)) for v in (white, expected, known))
         x, mean, around = clipped
         return cls(x, mean, torch.from_numpy(variance.astype(np.float32)), around)
 
@@ -160,6 +160,16 @@ def _losses(
 def _robust_mean(losses: Tensor) -> Tensor:
     """The mean, no loss counting more than nearly all others: the data contain the outliers."""
     return losses.clamp(max=float(losses.detach().quantile(_LARGEST_LOSS))).mean()
+
+
+def share_left(variance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part (k,) of the distance to what is expected that the linear guess leaves, in scoring.
+
+    From the `variance` (k,) of that distance.
+    """
+    signal = 1.0 / (1.0 + np.exp(-SCORING_LEVEL))
+    share: NDArray[np.float64] = (1.0 - signal) / (signal * variance + 1.0 - signal)
+    return share
 
 
 @torch.no_grad()

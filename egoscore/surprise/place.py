@@ -47,6 +47,15 @@ class Place:
             found[start : start + _NODES_AT_ONCE] = self.distance.squared(scaled)
         return found
 
+    def compared(self, structure: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Of one node (7,): what is, what its degree lets one expect, and how far off, (6,) each.
+
+        The last in usual deviations.
+        """
+        observed, known = _others(structure[None])[0], _known(structure[None])[0]
+        expected = known @ self.coefficients
+        return observed, expected, (observed - expected) / self.scale
+
 
 def _known(structure: NDArray[np.float64]) -> NDArray[np.float64]:
     """Degree as a curve can use it (N, 6): where there are few neighbours, each number apart."""

@@ -54,6 +54,12 @@ class Whitening:
         left = (self._left_over(features) - centre) / spread
         return np.column_stack([white, left.astype(np.float32)])
 
+    def revert(self, white: Floats) -> Floats:
+        """Features (N, F) from (N, k) or (N, k + 1); what the axes do not see is at its mean."""
+        back = (self.axes / np.maximum(np.square(self.axes).sum(axis=0), 1e-30)).T
+        features: Floats = white[:, : len(back)] @ back.astype(np.float32)
+        return features + self.mean.astype(np.float32)
+
     def _project(self, features: Floats) -> Floats:
         white: Floats = (features - self.mean.astype(np.float32)) @ self.axes.astype(np.float32)
         return white

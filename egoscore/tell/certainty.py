@@ -11,10 +11,21 @@ from torch import Tensor
 
 from egoscore.errors import ParameterError
 
+FENCE = 3.0
 
-def threshold(score: Tensor, contamination: float) -> float:
-    """The score that a share of about `contamination` of the nodes exceeds."""
-    return float(np.percentile(score.numpy(), 100 * (1 - contamination)))
+
+def threshold(score: Tensor, contamination: float | str) -> float:
+    """The score that a share of about `contamination` of the nodes exceeds.
+
+    "auto": the upper quartile plus three times the distance between the quartiles, beyond which
+    Tukey ("Exploratory Data Analysis", 1977) calls a value far out. At most a quarter of the nodes
+    lie there; of scores that fall off exponentially, as calibrated ones do, 0.9%.
+    """
+    values = score.numpy()
+    if contamination == "auto":
+        lower, upper = np.quantile(values, (0.25, 0.75))
+        return float(upper + FENCE * (upper - lower))
+    return float(np.percentile(values, 100 * (1 - float(contamination))))
 
 
 def probability(score: Tensor, training: Tensor, method: str) -> Tensor:
@@ -34,16 +45,17 @@ def probability(score: Tensor, training: Tensor, method: str) -> Tensor:
     raise ParameterError("prob_method", "one of 'linear', 'unify'", method, of="predict")
 
 
-def confidence(score: Tensor, training: Tensor, contamination: float, cut: float) -> Tensor:
+def confidence(score: Tensor, training: Tensor, contamination: float | str, cut: float) -> Tensor:
     """How surely the same decision would be made with another training sample, (N,).
 
     Perini et al., "Quantifying the confidence of anomaly detectors in their example-wise
     predictions", 2020.
     """
     count = len(training)
+    share = float((training > cut).double().mean() if contamination == "auto" else contamination)
     below = np.searchsorted(np.sort(training.numpy()), score.numpy(), side="right")
     posterior = (1 + below) / (2 + count)
-    flagged_surely = 1 - binom.cdf(count - int(count * contamination), count, posterior)
+    flagged_surely = 1 - binom.cdf(count - int(count * share), count, posterior)
     surely = torch.from_numpy(np.asarray(flagged_surely, dtype=np.float64))
     return torch.where(score > cut, surely, 1 - surely)
 

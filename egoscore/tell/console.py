@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import resource
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,36 +20,58 @@ if TYPE_CHECKING:
     from egoscore.graph import AttributedGraph
     from egoscore.graph.datasets import DatasetEntry
 
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, or kilobytes
 _WIDE = 200  # when the output is not a terminal, lines are not broken to fit one
 
 
-def _console() -> Console:
+def make_console() -> Console:
+    """A console that prints what it is given, as wide as the terminal if there is one."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_WIDE)
 
 
-def show_network(graph: AttributedGraph, source: str) -> None:
-    """Say what was loaded, and what was left out of it."""
+def show_network(graph: AttributedGraph, source: str, notes: Sequence[str] = ()) -> None:
+    """Say what was loaded, what was left out of it, and every decision on the way."""
+    console = make_console()
     for line in summary(graph, source):
-        _console().print(Text(line))
+        console.print(Text(line))
+    for note in notes:
+        console.print(Text(f"- {printable(note)}"), style="dim")
 
 
 def show_detection(found: Detection, top: int) -> None:
     """The most abnormal nodes, how well known outliers were found, and where the rest is."""
-    console = _console()
+    console = make_console()
     if top:
         console.print(_top_table(found, top))
     console.print(Text(meaning(found.detector.preset, found.ranking.num_rows)))
-    for remark in found.remarks:
+    console.print(Text(f"{found.findings.rule} That is {found.findings.num_flagged:,} here."))
+    for remark in found.findings.remarks:
         console.print(Text(remark))
     if found.evaluation is not None:
         console.print(Text(accuracy(found.evaluation, found.ranking.num_rows)))
+    if top and found.findings.explanations:
+        console.print(Text(f"Why the first: {printable(found.findings.explanations[0].summary)}"))
+    place = printable(found.path)
     console.print(
         Text(
-            f"Written to {printable(found.path)}: scores.parquet, report.html, "
-            "model.safetensors, config.json."
+            f"Written to {place}: scores.csv, scores.parquet, report.html, findings.json, "
+            "model.safetensors, config.json, network/."
         )
     )
+    again = printable(shlex.join(["egoscore", "explain", str(found.path)]))
+    console.print(Text(f"Why another node: {again} NODE"))
+
+
+def show_detail(found: Detection, seconds: Mapping[str, float]) -> None:
+    """Settings, time and memory, on standard error."""
+    console = Console(stderr=True, highlight=False)
+    settings = asdict(found.detector.settings())
+    told = ", ".join(f"{name} {value}" for name, value in settings.items())
+    console.print(Text(f"Settings: seed {found.detector.seed}, {told}."), style="dim")
+    took = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT / 1e6
+    console.print(Text(f"Time: {took}. Memory at most {peak:,.0f} MB."), style="dim")
 
 
 def _top_table(found: Detection, top: int) -> Table:
@@ -54,23 +80,25 @@ def _top_table(found: Detection, top: int) -> Table:
     extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
     table.add_column("rank", justify="right")
     table.add_column("node", overflow="fold")
-    for name in ("score", "percentile", "flag", "ego size"):
+    for name in ("score", "flag", "ego size"):
         table.add_column(name, justify="right")
+    table.add_column("why", overflow="fold")
     for name in extra:
         table.add_column(name.removesuffix("_label"), overflow="fold")
+    causes = {why.rank: ", ".join(why.causes) for why in found.findings.explanations}
     for row in rows:
-        table.add_row(*_cells(row, extra))
+        table.add_row(*_cells(row, causes.get(row["rank"], ""), extra))
     return table
 
 
-def _cells(row: dict[str, Any], extra: Sequence[str]) -> list[Text]:
+def _cells(row: dict[str, Any], why: str, extra: Sequence[str]) -> list[Text]:
     cells = [
         str(row["rank"]),
         printable(row["node"]),
         f"{row['score']:.4g}",
-        f"{row['percentile']:.1f}",
-        "yes" if row["label"] else "",
+        "yes" if row["flag"] else "",
         str(row["ego_size"]),
+        why,
     ]
     return [Text(cell) for cell in [*cells, *(printable(row[name]) for name in extra)]]
 
@@ -84,4 +112,4 @@ def show_datasets(entries: Sequence[DatasetEntry]) -> None:
         kind = "directed" if entry.directed else "undirected"
         here = "yes" if entry.available else "no"
         table.add_row(*map(Text, (entry.name, entry.about, kind, here, printable(entry.where))))
-    _console().print(table)
+    make_console().print(table)

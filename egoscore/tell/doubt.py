@@ -24,16 +24,20 @@ def remarks(
     score: NDArray[np.float64],
     table: Surprises | None = None,
     model: SurpriseModel | None = None,
+    num_significant: int = 0,
 ) -> list[str]:
-    """Sentences about a ranking; the table and model of the default preset, where there are any."""
+    """Sentences about a ranking; the table and model of the default preset, where there are any.
+
+    A list is not said to be chance where nodes are significant, so far do they stand out.
+    """
     said = []
     if table is not None and model is not None:
-        said += [_excess(table), _agreement(table), _skill(model)]
+        said += [_excess(table, num_significant), _agreement(table), _skill(model)]
     said += [*_explained(graph, score), *_size(graph)]
     return said
 
 
-def _excess(table: Surprises) -> str:
+def _excess(table: Surprises, num_significant: int) -> str:
     """Whether more nodes are surprising in several respects than chance has it.
 
     The p-values would not show it: outliers are part of the tail that these are fitted to.
@@ -42,10 +46,10 @@ def _excess(table: Surprises) -> str:
     found, share = int((high > 1).sum()), np.exp(-_HIGH)
     expected = len(high) * float(binom.sf(1, len(table.questions), share))
     sentence = (
-        f"{counted(found, 'node')} of {len(high):,} are among the 5% most surprising by more than "
-        f"one question; independent questions would give {expected:.1f}"
+        f"{counted(found, 'node')} of {len(high):,} {_are(found)} among the 5% most surprising by "
+        f"more than one question; independent questions would give {expected:.1f}"
     )
-    if found > _REACHED_WITHOUT * expected:
+    if num_significant or found > _REACHED_WITHOUT * expected:
         return f"{sentence}."
     return (
         f"{sentence}, and networks without any outlier reach {_REACHED_WITHOUT:g} times that: the "
@@ -70,8 +74,8 @@ def _skill(model: SurpriseModel) -> str:
             f"{sentence}: neighbours tell next to nothing here, so that company cannot be judged; "
             "take the ranking for one by features and place."
         )
-    if model.centre.gate > 0:
-        return f"{sentence} by straight lines; networks add (weight {model.centre.gate:.1f})."
+    if model.centre.gate > _LEAST_SKILL:
+        return f"{sentence} by straight lines; networks add (weight {model.centre.gate:.2g})."
     return f"{sentence}; networks add nothing to straight lines and are not used."
 
 
@@ -98,4 +102,9 @@ def _explained(graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
 def _size(graph: AttributedGraph) -> list[str]:
     if graph.num_nodes >= _FEW_NODES:
         return []
-    return [f"Careful: {counted(graph.num_nodes, 'node')} are few to learn from."]
+    count = graph.num_nodes
+    return [f"Careful: {counted(count, 'node')} {_are(count)} few to learn from."]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

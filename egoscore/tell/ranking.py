@@ -15,14 +15,16 @@ from egoscore.graph import AttributedGraph
 def ranking(
     graph: AttributedGraph,
     score: NDArray[np.float64],
-    label: NDArray[np.int64],
+    p_value: NDArray[np.float64],
+    flag: NDArray[np.int64],
     components: Mapping[str, NDArray[Any]],
 ) -> pa.Table:
     """One row per node, most abnormal first.
 
     Columns: node (the user's id), score, rank (1 is the most abnormal), percentile (percent of
-    the nodes that score lower), label (1 if above the threshold), known_label and further columns
-    of the network where there are any, then the components.
+    the nodes that score lower), p_value (how rare a score as high is), flag (1 if above the
+    threshold), known_label and further columns of the network where there are any, then the
+    components.
     """
     order = np.argsort(-score, kind="stable")
     lower = np.searchsorted(np.sort(score), score, side="left")
@@ -30,15 +32,21 @@ def ranking(
         "score": score,
         "rank": _ranks(order),
         "percentile": 100.0 * lower / len(score),
-        "label": label.astype(np.int8),
+        "p_value": p_value,
+        "flag": flag.astype(np.int8),
     }
     if graph.labels is not None:
         columns["known_label"] = graph.labels
     taken = {"node", *columns}
     columns |= {name: column for name, column in graph.node_info.items() if name not in taken}
-    columns |= {name: col for name, col in components.items() if name != "node"}
-    named = {name: pa.array(column[order]) for name, column in columns.items()}
+    columns |= {name: col for name, col in components.items() if name not in ("node", "p_value")}
+    named = {name: _column(column[order]) for name, column in columns.items()}
     return pa.table({"node": id_column(graph.ids[order]), **named})
+
+
+def _column(values: NDArray[Any]) -> pa.Array:
+    """A column as it is, or as text if its values are of several kinds."""
+    return id_column(values) if values.dtype.kind == "O" else pa.array(values)
 
 
 def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,135 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from jinja2 import Environment
-from numpy.typing import NDArray
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from egoscore.tell.metrics import Evaluation
-from egoscore.tell.words import accuracy, meaning, printable
+from egoscore.tell.brief import brief, number, percent, shown, signed
+from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
+from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
+from egoscore.tell.findings import FILE, Findings
+from egoscore.tell.metrics import evaluate
+from egoscore.tell.top_nodes import own_columns, top_rows
+from egoscore.tell.words import accuracy, counted, meaning, printable
 
-_TOP = 50
-_COLOURS = ("--mark", "--warm", "--soft")
-_WIDTH, _HEIGHT, _BINS = 640.0, 176.0, 60
-_MEANS = ("feature_error", "structure_error", "energy_shift")
-_COLUMNS = {
-    "default": (
-        *("significant", "p_value"),
-        *("surprise_features", "surprise_company", "surprise_place"),
-    ),
-    "paper": (*_MEANS, "energy"),
-}
+EXPLAINED = 20
+_OPEN = 3  # explanations that need no click
 _LOSSES = {
     "default": ("first third", "second third", "last third"),
     "paper": ("features", "adjacency"),
 }
+_STEPS = {"default": "update", "paper": "epoch"}
+_FILES = {
+    "report.html": "this page",
+    "scores.parquet": "every node with its score, rank, flag and all components",
+    "scores.csv": "the same for a spreadsheet",
+    FILE: "what this page tells besides the scores: threshold, remarks, explanations",
+    "config.json": "every setting, the seed, the versions and the fingerprint of the data",
+    "model.safetensors": "what was learned, to judge other nodes with",
+    "network/": "the network itself, to explain more nodes with",
+}
 
 
-def render_report(
-    config: dict[str, Any],
-    ranking: pa.Table,
-    threshold: float,
-    losses: NDArray[np.float64],
-    evaluation: Evaluation | None,
-    remarks: Sequence[str] = (),
-) -> str:
-    """The report as HTML; every value that comes from the data is escaped."""
-    environment = Environment(autoescape=True, trim_blocks=True)
-    source = (files("egoscore.tell") / "report.html.j2").read_text(encoding="utf-8")
-    score = ranking["score"].to_numpy()
-    heads, rows = _top_rows(ranking, config["preset"])
-    return environment.from_string(source).render(
-        source=printable(config["source"]),
-        network=config["network"],
-        contamination=config["contamination"],
-        num_flagged=int(ranking["label"].to_numpy().sum()),
-        threshold=f"{threshold:.4g}",
-        meaning=meaning(config["preset"], len(score)),
-        evaluation=evaluation and accuracy(evaluation, len(score)),
-        remarks=list(remarks),
-        histogram=histogram(score, threshold),
-        heads=heads,
-        rows=rows,
-        losses=_loss_lines(losses, _LOSSES[config["preset"]]),
-        num_epochs=len(losses),
-        preset=config["preset"],
-        unit="epoch" if config["preset"] == "paper" else "update",
-        facts=_facts(config),
+def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings) -> str:
+    """The report as HTML; every value that comes from the data is spelled out and escaped."""
+    explained = findings.explanations[:EXPLAINED]
+    page = {
+        "findings": findings,
+        "num_nodes": ranking.num_rows,
+        "meaning": meaning(config["preset"], ranking.num_rows),
+        "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
+        "rows": top_rows(ranking, explained),
+        "cards": [(found, draw(found.picture)) for found in explained],
+        "own": own_columns(ranking),
+        "own_by_rank": _own_by_rank(ranking),
+        "num_open": _OPEN,
+        "known": _known(ranking),
+        "training": _training(config["preset"], findings),
+        "facts": _facts(config),
+        "files": _FILES,
+    }
+    return _environment().get_template("report.html.j2").render(config=config, **page)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("egoscore", "tell"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_harmless,
     )
+    environment.filters |= {"brief": brief, "shown": shown, "number": number}
+    environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
+    environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT)}
+    return environment
 
 
-def histogram(score: NDArray[np.float64], threshold: float) -> dict[str, Any]:
-    """Bars of a histogram of `score` in the coordinates of the page."""
-    low, high = float(score.min()), float(score.max())
-    spread = (high - low) or 1.0
-    counts, edges = np.histogram(score, bins=_BINS, range=(low, low + spread))
-    heights = np.sqrt(counts / max(1, counts.max())) * _HEIGHT
-    width = _WIDTH / _BINS
-    bars = [
-        {
-            "x": round(i * width, 2),
-            "y": round(_HEIGHT - height, 2),
-            "width": round(width - 1, 2),
-            "height": round(height, 2),
-            "above": edges[i] >= threshold,
-            "title": f"{counts[i]} nodes from {edges[i]:.4g} to {edges[i + 1]:.4g}",
-        }
-        for i, height in enumerate(heights)
-        if counts[i]
-    ]
-    cut = round((threshold - low) / spread * _WIDTH, 2)
-    return {"bars": bars, "cut": cut, "low": f"{low:.4g}", "high": f"{high:.4g}"}
+def _harmless(value: Any) -> Any:
+    """Whatever a template writes is one line of printable text, before it is escaped."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _top_rows(ranking: pa.Table, preset: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    known = [name for name in ("known_label", "kind") if name in ranking.column_names]
-    names = ["rank", "node", "score", "percentile", "ego_size", *_COLUMNS[preset], *known]
-    heads = [{"name": name.replace("_", " "), "text": name in ("node", "kind")} for name in names]
-    rows = []
-    for row in ranking.slice(0, _TOP).to_pylist():
-        for part in _MEANS if preset == "paper" else ():
-            row[part] = float(np.mean([row[key] for key in row if key.startswith(f"{part}@")]))
-        row["node"] = printable(row["node"])
-        rows.append({"flagged": row["label"], "cells": [_cell(row[name]) for name in names]})
-    return heads, rows
+def _own_by_rank(ranking: pa.Table) -> dict[int, dict[str, Any]]:
+    """The user's columns of the nodes that are explained."""
+    rows = ranking.slice(0, EXPLAINED).select(own_columns(ranking)).to_pylist()
+    return dict(enumerate(rows, start=1))
 
 
-def _cell(value: Any) -> str:
-    return f"{value:#.4g}" if isinstance(value, float) else printable(value)
+def _known(ranking: pa.Table) -> dict[str, Any] | None:
+    """How well known outliers were found: a sentence and, if there are two kinds, the curves."""
+    if "known_label" not in ranking.column_names:
+        return None
+    labels, score = ranking["known_label"].to_numpy(), ranking["score"].to_numpy()
+    found = evaluate(labels, score)
+    if found is None:
+        return {"sentence": "All nodes have the same known label, so no curve can be drawn."}
+    return {
+        "sentence": accuracy(found, len(score)),
+        "roc": roc(labels, score, found.roc_auc),
+        "roc_auc": found.roc_auc,
+        "precision_recall": precision_recall(labels, score, found.average_precision),
+        "average_precision": found.average_precision,
+        "chance": found.num_outliers / len(score),
+    }
 
 
-def _loss_lines(losses: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, Any]]:
-    if len(losses) < 2:
-        return []
-    lines = []
-    for column, name in enumerate(names):
-        colour = _COLOURS[column]
-        values = losses[:, column]
-        top = float((losses / np.maximum(losses[0], 1e-12)).max())
-        y = _HEIGHT - values / max(values[0], 1e-12) / top * (_HEIGHT - 16)
-        x = np.linspace(0.0, _WIDTH, len(values))
-        keep = np.unique(np.linspace(0, len(values) - 1, 600).astype(int))
-        lines.append(
-            {
-                "name": name,
-                "colour": f"var({colour})",
-                "points": " ".join(f"{x[i]:.1f},{y[i]:.1f}" for i in keep),
-                "first": f"{values[0]:.4g}",
-                "last": f"{values[-1]:.4g}",
-                "label_y": 12 + 14 * column,
-            }
-        )
-    return lines
+def _training(preset: str, findings: Findings) -> Chart | None:
+    losses = np.array(findings.losses, dtype=np.float64)
+    if losses.ndim < 2:
+        return None
+    names = _LOSSES[preset]
+    if losses.shape[1] != len(names):
+        names = tuple(f"network {place + 1}" for place in range(losses.shape[1]))
+    return training_curve(losses, findings.num_steps, names, _STEPS[preset])
 
 
-def _facts(config: dict[str, Any]) -> list[tuple[str, str]]:
-    pairs = [("seed", config["seed"]), ("preset", config["preset"])]
-    pairs += list(config["settings"].items())
-    pairs += [("data fingerprint", config["fingerprint"])]
-    pairs += [(f"{name} version", value) for name, value in config["versions"].items()]
-    return [(name.replace("_", " "), printable(value)) for name, value in pairs]
+def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Settings, and how the data were read."""
+    pairs = {"preset": config["preset"], "share to flag": config["contamination"]}
+    pairs |= {"false discovery rate": config["fdr"]} if "fdr" in config else {}
+    pairs |= config["settings"]
+    pairs |= {f"reading: {name}": value for name, value in config.get("reading", {}).items()}
+    return [(name.replace("_", " "), value) for name, value in pairs.items()]

@@ -74,3 +74,17 @@ def significance(ranking: pa.Table, rate: float) -> str:
         f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant: about "
         f"{100 * rate:g}% of such marks are wrong, more in networks of a few hundred nodes or less."
     )
+
+
+def threshold_rule(contamination: float | str, threshold: float) -> str:
+    """Why the threshold lies where it does."""
+    if contamination == "auto":
+        return (
+            f"Flagged are scores above {threshold:.4g}: further above the upper quartile than "
+            "three times the distance between the quartiles, which is called far out (Tukey); "
+            "about 1% of the nodes are where nothing stands out, never more than a quarter."
+        )
+    return (
+        f"Flagged are scores above {threshold:.4g}, so that a share of {contamination:g} is: a "
+        "choice, not a finding."
+    )

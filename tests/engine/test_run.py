@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 
 from egoscore import EgoScore, generate_network, load_dataset
 from egoscore.cli import main
-from egoscore.detect import describe, detect
+from egoscore.detect import Origin, describe, detect
 from egoscore.engine import measure, run
 from egoscore.engine.files import UNFINISHED, load_tensors
 from egoscore.errors import RunError
@@ -95,7 +95,7 @@ def unbroken(builtin, tmp_path_factory):
     out = tmp_path_factory.mktemp("unbroken")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "_SMALLEST_SHARD", SMALL_SHARD)
-        detect(builtin, "builtin", EgoScore(**QUICK), out)
+        detect(builtin, Origin("builtin"), EgoScore(**QUICK), out)
     return (out / "scores.parquet").read_bytes()
 
 
@@ -163,7 +163,8 @@ class TestKilled:
         command = [sys.executable, "-m", "egoscore", "detect", "builtin", "--out", out, *OPTIONS]
         again = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (again.returncode, again.stderr) == (0, "")
-        detect(builtin, "builtin", EgoScore(**QUICK, verbose=1), tmp_path / "unbroken")
+        detector = EgoScore(**QUICK, contamination="auto", verbose=1)
+        detect(builtin, Origin("builtin"), detector, tmp_path / "unbroken")
         for name in ("scores.parquet", "model.safetensors"):
             assert (out / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes(), name
 
@@ -184,7 +185,7 @@ class TestKilled:
 
         monkeypatch.setattr(measure, "_SMALLEST_SHARD", SMALL_SHARD)
         monkeypatch.setattr(TRAINING, "_accumulate_gradients", None)
-        detect(builtin, "builtin", EgoScore(**QUICK), out)
+        detect(builtin, Origin("builtin"), EgoScore(**QUICK), out)
         assert not drafts(out)
         for number in finished:
             part = out / "components" / parts[number]
@@ -202,7 +203,7 @@ class TestContinued:
     ):
         monkeypatch.setattr(run, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
         detector = EgoScore(**QUICK, **changes)
-        detect(small, "small", detector, tmp_path / "unbroken")
+        detect(small, Origin("small"), detector, tmp_path / "unbroken")
         keep = run.RunDirectory.keep
 
         def power_cut(self, state, finished):
@@ -213,7 +214,7 @@ class TestContinued:
         with monkeypatch.context() as until_then:
             until_then.setattr(run.RunDirectory, "keep", power_cut)
             with pytest.raises(RuntimeError, match="power cut"):
-                detect(small, "small", EgoScore(**QUICK, **changes), tmp_path / "run")
+                detect(small, Origin("small"), EgoScore(**QUICK, **changes), tmp_path / "run")
         restored, restore = [], TrainingState.restore
 
         def recording(self, tensors, epoch, history):
@@ -221,7 +222,7 @@ class TestContinued:
             restore(self, tensors, epoch, history)
 
         monkeypatch.setattr(TrainingState, "restore", recording)
-        found = detect(small, "small", EgoScore(**QUICK, **changes), tmp_path / "run")
+        found = detect(small, Origin("small"), EgoScore(**QUICK, **changes), tmp_path / "run")
         assert restored == [epoch]
         np.testing.assert_array_equal(found.detector.loss_history_, detector.loss_history_)
         for name in ("scores.parquet", "model.safetensors", "report.html", "config.json"):
@@ -237,29 +238,29 @@ class TestContinued:
 
         monkeypatch.setattr(run, "save_tensors", recording)
         monkeypatch.setattr(run, "_SECONDS_BETWEEN_CHECKPOINTS", 1e9)
-        detect(small, "small", EgoScore(**QUICK), tmp_path / "run")
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
         assert written == [5]
 
     def test_drafts_of_the_dead_are_cleaned_away(self, tmp_path, small):
         out = tmp_path / "run"
-        detect(small, "small", EgoScore(**QUICK), out)
+        detect(small, Origin("small"), EgoScore(**QUICK), out)
         for folder in FOLDERS:
             (out / folder / f"{UNFINISHED}something").write_text("half")
-        detect(small, "small", EgoScore(**QUICK), out)
+        detect(small, Origin("small"), EgoScore(**QUICK), out)
         assert not drafts(out)
 
     def test_a_run_that_died_before_its_first_file_is_no_foreign_directory(self, tmp_path, small):
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / f"{UNFINISHED}config.json").write_text("{")
-        detect(small, "small", EgoScore(**QUICK), tmp_path / "run")
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
         assert not drafts(tmp_path / "run")
 
     def test_a_finished_run_given_again_does_nothing_again(self, tmp_path, small, monkeypatch):
         out = tmp_path / "run"
-        detect(small, "small", EgoScore(**QUICK), out)
+        detect(small, Origin("small"), EgoScore(**QUICK), out)
         before = {path: content for path, (content, _) in contents(out).items()}
         no_work(monkeypatch)
-        detect(small, "small", EgoScore(**QUICK), out)
+        detect(small, Origin("small"), EgoScore(**QUICK), out)
         assert {path: content for path, (content, _) in contents(out).items()} == before
 
     @pytest.mark.parametrize(
@@ -269,10 +270,10 @@ class TestContinued:
         self, tmp_path, small, monkeypatch, change
     ):
         out = tmp_path / "run"
-        before = detect(small, "small", EgoScore(**QUICK), out).ranking["score"]
+        before = detect(small, Origin("small"), EgoScore(**QUICK), out).ranking["score"]
         fresh = EgoScore(**QUICK, **change).fit(small).decision_score_.numpy()
         no_work(monkeypatch)
-        detect(small, "small", EgoScore(**QUICK, **change), out)
+        detect(small, Origin("small"), EgoScore(**QUICK, **change), out)
         scores = pq.read_table(out / "scores.parquet")
         np.testing.assert_array_equal(np.sort(scores["score"])[::-1], np.sort(fresh)[::-1])
         assert scores["score"] != before
@@ -282,38 +283,42 @@ class TestContinued:
 
     def test_contamination_and_labels_may_change_too(self, tmp_path, small, monkeypatch):
         out = tmp_path / "run"
-        detect(small, "small", EgoScore(**QUICK), out)
+        detect(small, Origin("small"), EgoScore(**QUICK), out)
         no_work(monkeypatch)
         relabelled = replace(small, labels=1 - small.labels)
-        found = detect(relabelled, "small", EgoScore(**QUICK, contamination=0.5), out)
+        found = detect(relabelled, Origin("small"), EgoScore(**QUICK, contamination=0.5), out)
         assert int(found.detector.label_.sum()) == 20
         assert found.evaluation.num_outliers == 40 - int(small.labels.sum())
 
 
 class TestFiles:
     def test_a_run_holds_these_files_and_no_others(self, tmp_path, small):
-        detect(small, "small", EgoScore(**QUICK), tmp_path / "deep" / "run")
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "deep" / "run")
         root = tmp_path / "deep" / "run"
         assert sorted(str(path.relative_to(root)) for path in contents(root)) == [
             ".lock",
             "components/part-00000.parquet",
             "config.json",
+            "findings.json",
             "model.safetensors",
+            "network/edges.parquet",
+            "network/nodes.parquet",
             "report.html",
+            "scores.csv",
             "scores.parquet",
             "training/checkpoint.safetensors",
             "training/losses.csv",
         ]
 
     def test_nothing_in_it_is_a_pickle(self, tmp_path, small):
-        detect(small, "small", EgoScore(**QUICK), tmp_path)
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
         starts = {path.name: content[:4] for path, (content, _) in contents(tmp_path).items()}
         for name, begins in starts.items():
             assert not begins.startswith((b"\x80", b"PK")), name
 
     def test_the_configuration_says_everything(self, tmp_path, small):
         detector = EgoScore(**QUICK, seed=7, contamination=0.2)
-        detect(small, "somewhere", detector, tmp_path)
+        detect(small, Origin("somewhere"), detector, tmp_path)
         config = json.loads((tmp_path / "config.json").read_text())
         assert config["settings"] == asdict(detector.settings())
         assert (config["seed"], config["preset"], config["contamination"]) == (7, "paper", 0.2)
@@ -329,19 +334,21 @@ class TestFiles:
         detector = EgoScore(
             preset="paper", epochs=np.int64(3), seed=np.int32(2), contamination=np.float32(0.25)
         )
-        config = json.loads(json.dumps(describe(small, "small", detector)))
+        config = json.loads(json.dumps(describe(small, Origin("small"), detector)))
         assert (config["settings"]["epochs"], config["seed"]) == (3, 2)
         assert config["contamination"] == 0.25
 
     def test_the_model_in_it_scores_as_the_run_did(self, tmp_path, small):
-        found = detect(small, "small", EgoScore(**QUICK), tmp_path)
+        found = detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
         loaded = EgoScore.load(tmp_path)
         assert torch.equal(loaded.decision_function(small), found.detector.decision_score_)
         assert torch.equal(loaded.predict(), found.detector.label_)
 
     def test_shards_come_back_as_they_were(self, tmp_path, small):
         table = EgoScore(**QUICK).fit(small).components_
-        with run.RunDirectory.open(tmp_path, describe(small, "small", EgoScore(**QUICK))) as kept:
+        with run.RunDirectory.open(
+            tmp_path, describe(small, Origin("small"), EgoScore(**QUICK))
+        ) as kept:
             kept.save_shard(3, table)
             loaded = kept.load_shard(3, table.node)
             assert kept.load_shard(4, table.node) is None
@@ -357,7 +364,9 @@ class TestFiles:
         config = {**QUICK, "num_levels": num_levels, "steps": 1, "epochs": 1}
         table = EgoScore(**config).fit(tiny).components_
         assert len(table.columns()) == 3 + 6 * num_levels
-        with run.RunDirectory.open(tmp_path, describe(tiny, "tiny", EgoScore(**config))) as kept:
+        with run.RunDirectory.open(
+            tmp_path, describe(tiny, Origin("tiny"), EgoScore(**config))
+        ) as kept:
             kept.save_shard(0, table)
             np.testing.assert_array_equal(kept.load_shard(0, table.node).values, table.values)
 
@@ -366,7 +375,7 @@ class TestRefused:
     @pytest.fixture
     def finished(self, tmp_path, builtin):
         """A run as the command line makes it; only its configuration is looked at here."""
-        config = describe(builtin, "builtin", EgoScore(**QUICK))
+        config = describe(builtin, Origin("builtin"), EgoScore(**QUICK))
         with run.RunDirectory.open(tmp_path / "run", config):
             return tmp_path / "run"
 
@@ -393,7 +402,7 @@ class TestRefused:
     def test_other_data_in_the_same_place(self, finished, small):
         before = contents(finished)
         with pytest.raises(RunError, match=r"another content of builtin \(now builtin\)"):
-            detect(small, "builtin", EgoScore(**QUICK), finished)
+            detect(small, Origin("builtin"), EgoScore(**QUICK), finished)
         assert contents(finished) == before
 
     def test_a_directory_of_somebody_else(self, tmp_path, monkeypatch, capsys):
@@ -436,7 +445,7 @@ class TestRefused:
     def test_a_place_that_truly_may_not_be_written(self, tmp_path, small):
         tmp_path.chmod(0o500)
         with pytest.raises(RunError, match="Permission denied"):
-            detect(small, "small", EgoScore(**QUICK), tmp_path / "run")
+            detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
 
     @pytest.mark.filterwarnings("ignore::ResourceWarning")  # that is the next test's matter
     def test_a_place_where_another_process_is_at_work(self, finished, monkeypatch, capsys):
@@ -452,7 +461,7 @@ class TestRefused:
         assert (finished / "config.json").stat().st_mtime_ns == before.st_mtime_ns
 
     def test_a_refusal_leaves_no_file_open(self, finished, builtin):
-        config = describe(builtin, "builtin", EgoScore(**QUICK))
+        config = describe(builtin, Origin("builtin"), EgoScore(**QUICK))
         with (
             warnings.catch_warnings(record=True) as caught,
             run.RunDirectory.open(finished, config),
@@ -466,24 +475,24 @@ class TestRefused:
     def test_a_damaged_configuration(self, finished, builtin):
         (finished / "config.json").write_text('{"seed": 0')
         with pytest.raises(RunError, match=r"config\.json is damaged or not that of a run"):
-            detect(builtin, "builtin", EgoScore(**QUICK), finished)
+            detect(builtin, Origin("builtin"), EgoScore(**QUICK), finished)
 
     def test_a_configuration_that_is_no_object(self, finished, builtin):
         (finished / "config.json").write_text("[]")
         with pytest.raises(RunError):
-            detect(builtin, "builtin", EgoScore(**QUICK), finished)
+            detect(builtin, Origin("builtin"), EgoScore(**QUICK), finished)
 
 
 class TestDamaged:
     @pytest.fixture
     def broken(self, tmp_path, small):
         """A run whose last steps are still to be done."""
-        detect(small, "small", EgoScore(**QUICK), tmp_path)
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
         (tmp_path / "scores.parquet").unlink()
         return tmp_path
 
     def again(self, path, small):
-        return detect(small, "small", EgoScore(**QUICK), path)
+        return detect(small, Origin("small"), EgoScore(**QUICK), path)
 
     def test_half_a_checkpoint_is_told(self, broken, small):
         path = broken / "training" / "checkpoint.safetensors"
@@ -519,11 +528,11 @@ class TestDamaged:
 
 
 def test_a_folder_that_cannot_be_made_leaves_no_file_open(tmp_path, small):
-    detect(small, "small", EgoScore(**QUICK), tmp_path)
+    detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
     shutil.rmtree(tmp_path / "components")
     (tmp_path / "components").write_text("a file")
     with pytest.raises(RunError, match="Cannot use"):
-        detect(small, "small", EgoScore(**QUICK), tmp_path)
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
     gc.collect()
 
 
@@ -537,19 +546,21 @@ def test_a_run_killed_in_its_first_moment_can_be_started_again(tmp_path, small, 
 
     monkeypatch.setattr(Path, "mkdir", die)
     with pytest.raises(KeyboardInterrupt):
-        detect(small, "small", EgoScore(**QUICK), tmp_path / "run")
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
     monkeypatch.undo()
-    assert detect(small, "small", EgoScore(**QUICK), tmp_path / "run").ranking.num_rows == 40
+    assert (
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path / "run").ranking.num_rows == 40
+    )
 
 
 def test_a_run_of_another_version_is_refused(tmp_path, small):
-    detect(small, "small", EgoScore(**QUICK), tmp_path)
+    detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
     config = tmp_path / "config.json"
     found = json.loads(config.read_text())
     found["versions"]["egoscore"] = "0.0.1"
     config.write_text(json.dumps(found))
     with pytest.raises(RunError, match="another egoscore version"):
-        detect(small, "small", EgoScore(**QUICK), tmp_path)
+        detect(small, Origin("small"), EgoScore(**QUICK), tmp_path)
 
 
 def test_an_interruption_ends_the_processes_too_and_the_run_continues(tmp_path):

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from egoscore import EgoScore, generate_network
-from egoscore.detect import describe, detect
+from egoscore.detect import Origin, describe, detect
 from egoscore.engine.run import RunDirectory
 from egoscore.engine.surprising import Surprising
 from egoscore.errors import InputError, RunError
@@ -114,7 +114,7 @@ class TestContinued:
     def test_broken_off_after_any_network_it_ends_the_same(
         self, tmp_path, graph, monkeypatch, number
     ):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path / "unbroken")
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path / "unbroken")
         save = RunDirectory.save_network
 
         def power_cut(self, which, network, losses):
@@ -125,7 +125,7 @@ class TestContinued:
         with monkeypatch.context() as until_then:
             until_then.setattr(RunDirectory, "save_network", power_cut)
             with pytest.raises(RuntimeError, match="power cut"):
-                detect(graph, "small", EgoScore(**QUICK), tmp_path / "run")
+                detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
         kept = sorted(path.name for path in (tmp_path / "run" / "training").iterdir())
         assert kept == NETWORKS[: number + 1]
         trained, train = [], centre.train_centre
@@ -135,40 +135,43 @@ class TestContinued:
             return train(centres, nodes, config, seed, fold, advance)
 
         monkeypatch.setattr(centre, "train_centre", recording)
-        detect(graph, "small", EgoScore(**QUICK), tmp_path / "run")
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
         assert trained == list(range(number + 1, 3))
-        for name in ("scores.parquet", "model.safetensors", "report.html", "config.json"):
+        files = ["scores.parquet", "scores.csv", "model.safetensors", "report.html", "config.json"]
+        for name in (*files, "findings.json", "network/nodes.parquet", "network/edges.parquet"):
             expected = (tmp_path / "unbroken" / name).read_bytes()
             assert (tmp_path / "run" / name).read_bytes() == expected, name
 
     def test_a_finished_run_given_again_trains_nothing(self, tmp_path, graph, monkeypatch):
-        first = detect(graph, "small", EgoScore(**QUICK), tmp_path).detector
+        first = detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path).detector
         no_training(monkeypatch)
-        again = detect(graph, "small", EgoScore(**QUICK), tmp_path).detector
+        again = detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path).detector
         assert torch.equal(first.decision_score_, again.decision_score_)
         np.testing.assert_array_equal(first.loss_history_, again.loss_history_)
 
     def test_contamination_fdr_and_labels_may_change_for_nothing(
         self, tmp_path, graph, monkeypatch
     ):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path)
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         no_training(monkeypatch)
         relabelled = replace(graph, labels=1 - graph.labels)
         changed = EgoScore(**QUICK, contamination=0.5, fdr=0.9)
-        assert int(detect(relabelled, "small", changed, tmp_path).detector.label_.sum()) == 30
+        assert (
+            int(detect(relabelled, Origin("small"), changed, tmp_path).detector.label_.sum()) == 30
+        )
 
     @pytest.mark.parametrize("kept", [0, 100, -20])
     def test_half_a_network_is_trained_again(self, tmp_path, graph, kept):
-        before = detect(graph, "small", EgoScore(**QUICK), tmp_path).detector
+        before = detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path).detector
         path = tmp_path / "training" / NETWORKS[1]
         whole = path.read_bytes()
         path.write_bytes(whole[:kept])
-        again = detect(graph, "small", EgoScore(**QUICK), tmp_path).detector
+        again = detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path).detector
         assert path.read_bytes() == whole
         assert torch.equal(again.decision_score_, before.decision_score_)
 
     def test_a_file_of_others_in_its_place_is_too(self, tmp_path, graph):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path)
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         path = tmp_path / "training" / NETWORKS[0]
         whole = path.read_bytes()
         weights = load_file(path)
@@ -180,13 +183,13 @@ class TestContinued:
             ({name: value[:1].clone() for name, value in weights.items()}, {"egoscore": "{}"}),
         ):
             save_file(tensors, path, metadata)
-            detect(graph, "small", EgoScore(**QUICK), tmp_path)
+            detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
             assert path.read_bytes() == whole
 
     def test_networks_come_back_as_they_were(self, tmp_path, graph):
         network = CentreNetwork(3, 9, 8)
         network.initialise(5, 1)
-        config = describe(graph, "small", EgoScore(**QUICK))
+        config = describe(graph, Origin("small"), EgoScore(**QUICK))
         with RunDirectory.open(tmp_path, config) as run:
             run.save_network(2, network, [1 / 3, 0.1])
             loaded, losses = run.load_network(2)
@@ -197,31 +200,35 @@ class TestContinued:
 
     @pytest.mark.parametrize("changes", [{"updates": 4}, {"seed": 1}, {"lr": 0.1}])
     def test_other_settings_in_the_same_place_are_refused(self, tmp_path, graph, changes):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path)
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         with pytest.raises(RunError, match=f"another {next(iter(changes))}"):
-            detect(graph, "small", EgoScore(**{**QUICK, **changes}), tmp_path)
+            detect(graph, Origin("small"), EgoScore(**{**QUICK, **changes}), tmp_path)
 
     def test_the_other_preset_in_the_same_place_is_refused(self, tmp_path, graph):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path)
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         with pytest.raises(RunError, match="another preset"):
-            detect(graph, "small", EgoScore(preset="paper", hidden_size=8), tmp_path)
+            detect(graph, Origin("small"), EgoScore(preset="paper", hidden_size=8), tmp_path)
 
 
 class TestFiles:
     def test_a_run_holds_these_files_and_no_others(self, tmp_path, graph):
-        detect(graph, "small", EgoScore(**QUICK), tmp_path)
+        detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         files = (path for path in tmp_path.rglob("*") if path.is_file())
         assert sorted(str(path.relative_to(tmp_path)) for path in files) == [
             ".lock",
             "config.json",
+            "findings.json",
             "model.safetensors",
+            "network/edges.parquet",
+            "network/nodes.parquet",
             "report.html",
+            "scores.csv",
             "scores.parquet",
             *(f"training/{name}" for name in NETWORKS),
         ]
 
     def test_the_model_in_it_scores_as_the_run_did(self, tmp_path, graph):
-        found = detect(graph, "small", EgoScore(**QUICK), tmp_path / "run")
+        found = detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
         shutil.rmtree(tmp_path / "run" / "training")
         loaded = EgoScore.load(tmp_path / "run")
         assert torch.equal(loaded.decision_function(graph), found.detector.decision_score_)
@@ -229,5 +236,5 @@ class TestFiles:
     @pytest.mark.parametrize("size", [1, 2])
     def test_the_smallest_networks_make_a_run_too(self, tmp_path, size):
         tiny = generate_network(size + 1, size, 2, outlier_fraction=0)
-        found = detect(tiny, "tiny", EgoScore(**QUICK, seed=2), tmp_path)
+        found = detect(tiny, Origin("tiny"), EgoScore(**QUICK, seed=2), tmp_path)
         assert found.ranking.num_rows == size + 1

@@ -199,11 +199,15 @@ class TestIds:
         assert "each of the 4 nodes" in message
         assert "(found shape (2,))" in message
 
-    def test_ids_that_cannot_be_compared_are_refused(self):
+    @pytest.mark.parametrize("odd", [["a"], ("a", ["b"])])
+    def test_ids_that_cannot_be_compared_are_refused_and_the_first_is_named(self, odd):
         names = np.empty(4, dtype=object)
-        names[:] = [["a"], ["b"], ["c"], ["d"]]
-        with pytest.raises(InputError):
-            from_edges(ids=names)
+        names[:] = ["x", odd, "y", odd]
+        assert f"(found {odd!r})" in refusal(from_edges, ids=names)
+
+    def test_the_first_id_that_occurs_twice_is_named(self):
+        names = np.array(["a", "b", "b", "a"], dtype=object)
+        assert "'b' occurs more than once" in refusal(from_edges, ids=names)
 
 
 class TestLabels:

@@ -1,6 +1,7 @@
 """The network: whatever it is made from, it is the same network."""
 
 import warnings
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from egoscore.graph import AttributedGraph
+from egoscore.graph.columns import FeatureColumn
 
 NAMES = ["ann", "bob", "cat", "dan", "eve"]
 X = np.array([[1.0, 2.0], [3.0, 4.5], [5.0, -6.0], [7.0, 8.0], [0.0, 0.25]])
@@ -286,3 +288,39 @@ def test_what_the_user_gave_is_not_changed():
     np.testing.assert_array_equal(edges, EDGES)
     np.testing.assert_array_equal(features, X.astype(np.float32))
     assert graph.features.dtype == np.float32
+
+
+class TestDescribed:
+    """What the features are to the user."""
+
+    def test_without_a_description_all_are_numbers(self):
+        graph = AttributedGraph.from_edges([[0], [1]], np.ones((2, 2)), feature_names=["a", "b"])
+        assert graph.columns == ()
+        assert graph.described == (FeatureColumn("a"), FeatureColumn("b"))
+        assert not graph.is_structural
+
+    def test_a_description_is_kept(self):
+        columns = (FeatureColumn("a", "date"), FeatureColumn("b", "yes/no"))
+        graph = AttributedGraph.from_edges([[0], [1]], np.ones((2, 2)))
+        assert replace(graph, columns=columns).described == columns
+
+    @pytest.mark.parametrize(
+        ("kinds", "is_structural"),
+        [(("structure", "structure"), True), (("structure", "number"), False), ((), False)],
+    )
+    def test_a_network_is_structural_if_all_its_features_are(self, kinds, is_structural):
+        graph = AttributedGraph.from_edges([[0], [1]], np.ones((2, 2)))
+        columns = tuple(FeatureColumn("x", kind) for kind in kinds)
+        assert replace(graph, columns=columns).is_structural is is_structural
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_neighbours_of_a_node_are_networkxs_in_both_directions(directed):
+    edges = np.array([[0, 3, 1, 1, 4], [1, 0, 3, 1, 1]])
+    graph = AttributedGraph.from_edges(edges, np.ones((6, 1)), directed)
+    theirs = nx.Graph(edges.T.tolist())
+    theirs.add_node(5)
+    for node in range(6):
+        expected = sorted(set(theirs.neighbors(node)) - {node}) if node in theirs else []
+        assert graph.neighbours_of(node).tolist() == expected
+        assert graph.neighbours_of(node).dtype == np.int64

@@ -118,3 +118,32 @@ def test_the_model_carries_the_scaling_to_networks_never_seen():
     seen, strange = detector.decision_function(graph), detector.decision_function(shifted)
     # scaled by its own mean the second network would be the first
     assert not np.isclose(seen, strange, rtol=0.01).any()
+
+
+class TestUnscale:
+    @given(arrays(np.float32, (7, 3), elements=st.integers(-(2**15), 2**15).map(float)))
+    @settings(max_examples=60, deadline=None)
+    def test_back_and_forth_nothing_is_lost(self, features):
+        fitted = FeatureScaling.fit(features)
+        back = fitted.unscale(fitted.scale(features))
+        np.testing.assert_allclose(back, features, rtol=1e-5, atol=0.05)
+
+    def test_it_is_what_scikit_learn_does(self):
+        features = RNG.normal([0, -3, 1e4], [1, 1e-3, 50], size=(200, 3)).astype(np.float32)
+        oracle = StandardScaler().fit(features.astype(np.float64))
+        scaled = RNG.normal(size=(9, 3))
+        expected = oracle.inverse_transform(scaled)
+        np.testing.assert_allclose(
+            FeatureScaling.fit(features).unscale(scaled), expected, rtol=1e-6
+        )
+
+    def test_what_was_constant_is_what_it_was_whatever_is_asked(self):
+        fitted = FeatureScaling.fit(np.float32([[7, 1], [7, 2]]))
+        np.testing.assert_array_equal(fitted.unscale(np.array([[5.0, 0.0]])), [[7.0, 1.5]])
+
+    def test_some_rows_are_scaled_as_all(self, monkeypatch):
+        features = RNG.normal(size=(100, 4)).astype(np.float32)
+        fitted = FeatureScaling.fit(features)
+        whole = fitted.apply(network(features)).features
+        monkeypatch.setattr(scaling, "_ROWS_AT_ONCE", 3)
+        np.testing.assert_array_equal(fitted.scale(features[[5, 90, 2, 7]]), whole[[5, 90, 2, 7]])

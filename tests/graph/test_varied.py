@@ -6,7 +6,6 @@ from sklearn.metrics import roc_auc_score
 
 from egoscore.errors import DatasetError, ParameterError
 from egoscore.graph.datasets import load_dataset
-from egoscore.graph.source import load_source
 from egoscore.graph.varied import (
     CHOOSING,
     CONFIRMING,
@@ -18,6 +17,7 @@ from egoscore.graph.varied import (
 )
 from egoscore.graph.varied_features import FEATURE_KINDS
 from egoscore.graph.varied_outliers import HIDDEN, SHOWING
+from egoscore.read.source import load_source
 
 SETTINGS = [varied_setting(number) for number in range(NUM_VARIED)]
 KINDS = {

@@ -1,12 +1,14 @@
 """Who judges whom: no node is judged by what has seen it, and only answers that help are used."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from egoscore.surprise import centre
 from egoscore.surprise.centre import NUM_FOLDS, CentreModel
-from egoscore.surprise.network import SCORING_LEVEL, CentreNetwork, Training
+from egoscore.surprise.network import SCORING_LEVEL, CentreNetwork, Training, share_left
 
 QUICK = Training(hidden_size=8, updates=2, batch_size=32)
 SIGNAL = 1 / (1 + np.exp(-SCORING_LEVEL))  # what of a node is seen when it is judged
@@ -65,7 +67,7 @@ class TestJudges:
     def answers(self, model, seed, size=120):
         """Which network answered for which node, (N,): what was added is its mark."""
         known, white = data(size)
-        folds = None if seed is None else centre._folds(size, seed)
+        folds = None if seed is None else centre.parts_of(size, seed)
         _, added = model._errors(known, white, folds)
         return added[:, 0] / np.sqrt(1 - SIGNAL)
 
@@ -100,7 +102,7 @@ class TestJudges:
         gain = SIGNAL * variance / (SIGNAL * variance + 1 - SIGNAL)
         expected = (1 - gain) * (white - model.context.predict(known))
         np.testing.assert_allclose(left, expected, rtol=1e-3, atol=1e-5)
-        own, _ = model._errors(known, white, centre._folds(120, 0))
+        own, _ = model._errors(known, white, centre.parts_of(120, 0))
         expected = (1 - gain) * model.context.left_out(known, white)
         np.testing.assert_allclose(own, expected, rtol=1e-3, atol=1e-5)
 
@@ -155,7 +157,7 @@ class TestGate:
         model = fit()
         linear, learned = model.residuals(known, white, 0)
         assert model.gate < 0.2
-        left, added = model._errors(known, white, centre._folds(120, 0))
+        left, added = model._errors(known, white, centre.parts_of(120, 0))
         np.testing.assert_array_equal(linear, model.linear_distance.squared(left))
         rest = left - np.float32(model.gate) * added
         np.testing.assert_array_equal(learned, model.network_distance.squared(rest))
@@ -225,3 +227,41 @@ def test_where_all_nodes_are_in_one_part_nobody_is_judged_by_what_has_seen_them(
     assert len(model.networks) == NUM_FOLDS
     for found in (*model.residuals(known, white, seed), *model.residuals(known, white, None)):
         assert np.isfinite(found).all()
+
+
+class TestExpected:
+    @pytest.mark.parametrize("seed", [0, None])
+    def test_what_it_leaves_is_what_nodes_are_judged_by(self, seed):
+        known, white = data(600)
+        model = CentreModel.fit(known, white, Training(hidden_size=8, updates=60), 0)
+        assert model.gate > 0
+        folds = None if seed is None else centre.parts_of(600, seed)
+        rest = white - model.expected(known, white, folds)
+        rest *= share_left(model.context.variance)  # what is judged sees a little of the node
+        _, residual = model.residuals(known, white, seed)
+        np.testing.assert_allclose(model.network_distance.squared(rest), residual, rtol=1e-3)
+
+    def test_without_networks_it_is_what_the_surroundings_let_one_expect(self):
+        """Though the denoiser sees a little of the node itself."""
+        known, white = data()
+        model = replace(fit(), gate=0.0)
+        found = model.expected(known, white, None)
+        np.testing.assert_allclose(found, model.context.predict(known), atol=1e-4)
+        held_out = white - model.context.left_out(known, white)
+        folds = centre.parts_of(len(white), 0)
+        np.testing.assert_allclose(model.expected(known, white, folds), held_out, atol=1e-4)
+
+    def test_beyond_what_networks_are_asked_about_it_does_not_follow(self):
+        known, _ = data()
+        model = fit()
+        usual, far, farther = (np.full((1, 3), value, np.float32) for value in (8.0, 50.0, 5000.0))
+        answers = [model.expected(known[:1], one, None) for one in (usual, far, farther)]
+        np.testing.assert_allclose(answers[1], answers[0])
+        np.testing.assert_allclose(answers[2], answers[0])
+
+
+def test_parts_are_a_third_each_and_the_same_for_the_same_seed():
+    parts = centre.parts_of(9000, 3)
+    np.testing.assert_array_equal(parts, centre.parts_of(9000, 3))
+    np.testing.assert_allclose(np.bincount(parts) / 9000, [1 / 3] * 3, atol=0.03)
+    assert not np.array_equal(parts, centre.parts_of(9000, 4))

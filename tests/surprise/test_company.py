@@ -231,3 +231,45 @@ class TestStrengths:
         before = np.sort(fit(near, white).strength)
         monkeypatch.setattr(company, "_COLUMNS_AT_ONCE", 4)
         np.testing.assert_allclose(np.sort(fit(near, white).strength), before, atol=1e-5)
+
+
+class TestMismatchOfPairs:
+    """One tie at a time, and what it has to do with all ties together."""
+
+    @pytest.fixture
+    def around(self):
+        graph = generate_network(300, 900, 5, outlier_fraction=0, seed=1)
+        white, _ = field(graph, [0.9, 0.7, -0.8])
+        near = Neighbours.of(graph)
+        return graph, near, white, fit(near, white)
+
+    def test_the_mean_over_the_neighbours_is_the_mismatch(self, around):
+        graph, near, white, likeness = around
+        assert np.count_nonzero(likeness.strength) == 3
+        whole = mismatch(likeness, near, white)
+        for node in range(0, 300, 7):
+            others = graph.neighbours_of(node)
+            pairs = likeness.mismatch_of_pairs(white[[node]], white[others])
+            assert pairs.shape == (len(others),)
+            assert (pairs.mean() if len(others) else 0) == pytest.approx(whole[node], abs=1e-4)
+
+    def test_every_tie_is_scipys_ratio_of_densities(self, around):
+        _, _, white, likeness = around
+        own, others = white[[0]], white[1:20]
+        expected = np.zeros(19)
+        for number, rho in enumerate(likeness.strength):
+            a, b = (part @ likeness.axes[:, number] for part in (own, others))
+            both = multivariate_normal([0, 0], [[1, rho], [rho, 1]])
+            pairs = np.column_stack([np.repeat(a, 19), b])
+            expected += norm.logpdf(a) + norm.logpdf(b) - both.logpdf(pairs)
+        found = likeness.mismatch_of_pairs(own, others)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+    def test_where_nothing_goes_together_no_tie_surprises(self):
+        likeness = Likeness(np.eye(3), np.zeros(3))
+        found = likeness.mismatch_of_pairs(normals(1, 3), normals(5, 3))
+        np.testing.assert_array_equal(found, 0)
+
+    def test_nobody_to_be_tied_to_is_no_tie(self):
+        likeness = Likeness(np.eye(2), np.array([0.5, 0.5]))
+        assert likeness.mismatch_of_pairs(normals(1, 2), normals(0, 2)).shape == (0,)

@@ -105,3 +105,35 @@ def test_another_network_is_measured_by_the_first():
     np.testing.assert_allclose(place.surprise(usual[:9]), place.surprise(usual)[:9], rtol=1e-4)
     clique = structure(build(nx.complete_graph(12)))
     assert place.surprise(clique).min() > np.median(place.surprise(usual))
+
+
+class TestCompared:
+    def test_what_is_and_what_is_expected_are_those_of_least_squares(self):
+        graph = generate_network(300, 500, 2, seed=3)
+        found = structure(graph)
+        degree = graph.neighbours.degrees
+        log_degree = np.log(1 + degree)
+        few = [degree == count for count in (0, 1, 2)]
+        known = np.column_stack([np.ones(300), log_degree, log_degree**2, *few])
+        others = np.delete(found, STRUCTURE.index("log_degree"), axis=1)
+        curve = known @ np.linalg.lstsq(known, others, rcond=1e-8)[0]
+        deviation = (others - curve).std(axis=0)
+        place = Place.fit(found, 0)
+        for node in (0, 17, int(degree.argmax())):
+            observed, expected, sizes = place.compared(found[node])
+            np.testing.assert_array_equal(observed, others[node])
+            np.testing.assert_allclose(expected, curve[node], atol=1e-6)
+            np.testing.assert_allclose(sizes, (others - curve)[node] / deviation, atol=1e-6)
+
+    def test_the_sizes_are_those_by_which_nodes_are_judged(self):
+        found = structure(generate_network(300, 700, 2, seed=3))
+        place = Place.fit(found, 0)
+        sizes = np.array([place.compared(one)[2] for one in found], dtype=np.float32)
+        np.testing.assert_allclose(place.distance.squared(sizes), place.surprise(found), rtol=1e-4)
+
+    @pytest.mark.parametrize("theirs", [nx.empty_graph(1), nx.path_graph(2), nx.complete_graph(8)])
+    def test_where_all_places_are_alike_none_is_off(self, theirs):
+        found = structure(build(theirs))
+        place = Place.fit(found, 0)
+        for one in found:
+            np.testing.assert_allclose(place.compared(one)[2], 0, atol=1e-6)

@@ -126,3 +126,30 @@ def test_others_are_whitened_as_those_it_was_fitted_on():
     x = features_of(500, 80)
     whitening = Whitening.fit(x, 0)
     np.testing.assert_allclose(whitening.apply(x[:7]), whitening.apply(x)[:7], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("size", "width"), [(800, 5), (800, 64), (80, 10), (9, 1)])
+def test_back_and_forth_nothing_is_lost_if_no_axis_was_dropped(size, width):
+    x = features_of(size, width)
+    whitening = Whitening.fit(x, 0)
+    assert whitening.axes.shape[1] == width
+    np.testing.assert_allclose(whitening.revert(whitening.apply(x)), x, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("make", [lambda: features_of(160, 40), wide], ids=["exact", "sketched"])
+def test_back_and_forth_what_the_axes_do_not_see_is_at_its_mean(make):
+    x = make()
+    whitening = Whitening.fit(x, 0)
+    assert whitening.rest is not None
+    basis = np.linalg.qr(whitening.axes)[0]
+    expected = (x - whitening.mean) @ basis @ basis.T + whitening.mean
+    found = whitening.revert(whitening.apply(x))
+    assert found.shape == x.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("width", [1, 3, 2100])
+def test_constant_features_come_back_as_they_were(width):
+    x = np.full((30, width), 0.1, dtype=np.float32)
+    whitening = Whitening.fit(x, 0)
+    np.testing.assert_allclose(whitening.revert(whitening.apply(x)), x, rtol=1e-5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from egoscore.errors import ParameterError
-from egoscore.tell.certainty import confidence, probability, significant, threshold
+from egoscore.tell.certainty import FENCE, confidence, probability, significant, threshold
 
 RNG = np.random.default_rng(0)
 TRAINING = torch.tensor(RNG.gamma(2.0, size=80))
@@ -97,6 +97,57 @@ def test_scores_are_left_as_they_are():
 def test_another_method_is_refused():
     with pytest.raises(ParameterError, match=r"'linear', 'unify'\. Got 'sigmoid' instead"):
         probability(NEW, TRAINING, "sigmoid")
+
+
+SCORES = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda value: round(value, 3))
+
+
+class TestAuto:
+    """Tukey's outer fence."""
+
+    @given(st.lists(SCORES | st.sampled_from([0.0, 1.0, 2.0]), min_size=1, max_size=60))
+    @settings(max_examples=300, deadline=None)
+    def test_it_is_numpys_quartiles_and_at_most_a_quarter_lies_beyond(self, scores):
+        score = torch.tensor(scores, dtype=torch.float64)
+        low, high = np.quantile(scores, 0.25), np.quantile(scores, 0.75)
+        cut = threshold(score, "auto")
+        assert cut == pytest.approx(high + 3 * (high - low))
+        assert int((score > cut).sum()) <= len(scores) / 4
+
+    def test_the_fence_is_three_quartile_distances_away(self):
+        assert FENCE == 3.0
+        assert threshold(torch.arange(5, dtype=torch.float64), "auto") == 3 + 3 * 2
+
+    @pytest.mark.parametrize("count", [1, 2, 100])
+    def test_where_all_scores_are_equal_none_is_flagged(self, count):
+        score = torch.full((count,), 2.5, dtype=torch.float64)
+        assert not (score > threshold(score, "auto")).any()
+
+    def test_of_scores_that_fall_off_exponentially_about_one_in_a_hundred(self):
+        score = torch.tensor(np.random.default_rng(0).exponential(size=200_000))
+        share = float((score > threshold(score, "auto")).double().mean())
+        assert share == pytest.approx(0.25 / 27, rel=0.05)  # exp(-(log 4 + 3 log 3))
+
+    def test_a_few_that_are_far_out_are_flagged_and_no_others(self):
+        score = torch.tensor([*np.linspace(0, 1, 95), 50.0, 60.0, 70.0], dtype=torch.float64)
+        assert torch.nonzero(score > threshold(score, "auto")).flatten().tolist() == [95, 96, 97]
+
+    def test_confidence_takes_the_share_that_was_flagged(self, pygod_detector):
+        training = torch.tensor(np.random.default_rng(0).exponential(size=400))
+        cut = threshold(training, "auto")
+        share = float((training > cut).double().mean())
+        assert 0 < share < 0.05
+        oracle = types.SimpleNamespace(
+            decision_score_=training, contamination=share, threshold_=cut
+        )
+        expected = pygod_detector._predict_conf(oracle, NEW)
+        found = confidence(NEW, training, "auto", cut)
+        torch.testing.assert_close(found.float(), expected, rtol=1e-4, atol=1e-5)
+
+    def test_confidence_is_whole_where_none_was_flagged(self):
+        training = torch.arange(50, dtype=torch.float64)
+        found = confidence(training, training, "auto", threshold(training, "auto"))
+        assert found.tolist() == [1.0] * 50
 
 
 class TestSignificant:

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from egoscore.graph import AttributedGraph
 from egoscore.graph.datasets import DatasetEntry
-from egoscore.tell.console import show_datasets, show_detection, show_network
+from egoscore.settings import Settings
+from egoscore.tell.console import show_datasets, show_detail, show_detection, show_network
 from egoscore.tell.metrics import Evaluation
 from egoscore.tell.words import accuracy, meaning
 
@@ -56,6 +57,9 @@ def terminal(monkeypatch):
     return printed
 
 
+CAUSES = (("features", "company"), ("place",))
+
+
 def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
     size = len(ids)
     table = pa.table(
@@ -64,15 +68,26 @@ def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
             "score": 0.0123456 / np.arange(1, size + 1),
             "rank": np.arange(1, size + 1),
             "percentile": 99.94 - np.arange(size),
-            "label": (np.arange(size) == 0).astype(np.int8),
+            "p_value": np.linspace(0.001, 1, size),
+            "flag": (np.arange(size) == 0).astype(np.int8),
             **columns,
             "ego_size": np.arange(size) + 2,
             "energy": np.linspace(0.1239, 0.9, size),
         }
     )
-    detector = SimpleNamespace(preset="paper", fdr=0.1)
+    why = [
+        SimpleNamespace(rank=rank, causes=causes, summary=f"Node {name} is high: \x1b because.")
+        for rank, (name, causes) in enumerate(zip(ids, CAUSES, strict=False), 1)
+    ]
+    findings = SimpleNamespace(
+        rule="Flagged are scores above 1.", num_flagged=1234, remarks=["Careful."], explanations=why
+    )
     return SimpleNamespace(
-        ranking=table, evaluation=evaluation, path=Path(path), detector=detector, remarks=[]
+        ranking=table,
+        evaluation=evaluation,
+        path=Path(path),
+        detector=SimpleNamespace(preset="paper", fdr=0.1),
+        findings=findings,
     )
 
 
@@ -88,12 +103,12 @@ def test_every_row_says_what_the_ranking_says(capsys):
     show_detection(ranked(known_label=[1, 0, 0], kind=["joint", "normal", "normal"]), 2)
     lines = capsys.readouterr().out.splitlines()
     assert rows(lines) == [
-        ["1", "a", "0.01235", "99.9", "yes", "2", "1", "joint"],
-        ["2", "b", "0.006173", "98.9", "", "3", "0", "normal"],
+        ["1", "a", "0.01235", "yes", "2", "features, company", "1", "joint"],
+        ["2", "b", "0.006173", "", "3", "place", "0", "normal"],
     ]
     (header,) = (line for line in lines if line.startswith("┃"))
     assert [name.strip() for name in header.strip("┃").split("┃")] == [
-        *("rank", "node", "score", "percentile", "flag", "ego size"),
+        *("rank", "node", "score", "flag", "ego size", "why"),
         *("known", "kind"),
     ]
 
@@ -131,8 +146,31 @@ def test_accuracy_is_told_if_outliers_are_known(capsys):
 
 def test_it_says_where_the_rest_is(capsys):
     show_detection(ranked(path="[bold]my[/bold]/run"), 3)
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("Written to [bold]my[/bold]/run: scores.parquet, ")
+    *_, written, why = capsys.readouterr().out.splitlines()
+    assert written.startswith("Written to [bold]my[/bold]/run: scores.csv, scores.parquet, ")
+    assert why == "Why another node: egoscore explain [bold]my[/bold]/run NODE"
+
+
+def test_who_is_flagged_and_why_the_first_is_high_is_told(capsys):
+    show_detection(ranked(), 3)
+    lines = capsys.readouterr().out.splitlines()
+    assert "Flagged are scores above 1. That is 1,234 here." in lines
+    assert "Careful." in lines
+    assert r"Why the first: Node a is high: \x1b because." in lines
+
+
+def test_if_no_rows_are_wanted_none_is_explained(capsys):
+    show_detection(ranked(), 0)
+    assert "Why the first" not in capsys.readouterr().out
+
+
+def test_nodes_that_are_not_explained_have_no_why(capsys):
+    show_detection(ranked(), 3)
+    assert [row[5] for row in rows(capsys.readouterr().out.splitlines())] == [
+        "features, company",
+        "place",
+        "",
+    ]
 
 
 class TestHostileText:
@@ -184,7 +222,7 @@ class TestWidth:
 
     def test_a_long_id_takes_no_room_from_the_numbers(self, terminal):
         _, lines = terminal(80, show_detection, ranked([self.LONG]), 1)
-        assert rows(lines)[0][2:] == ["0.01235", "99.9", "yes", "2"]
+        assert rows(lines)[0][2:5] == ["0.01235", "yes", "2"]
 
     def test_a_long_path_is_folded_and_nothing_of_it_lost(self, terminal):
         entry = DatasetEntry("long", "a test", False, f"/{self.LONG}", True)
@@ -196,7 +234,7 @@ class TestWidth:
         show_detection(ranked(evaluation=Evaluation(0.9, 0.5, 0.25, 1)), 3)
         lines = capsys.readouterr().out.splitlines()
         assert meaning("paper", 3) in lines
-        assert rows(lines)[0][2:] == ["0.01235", "99.9", "yes", "2"]
+        assert rows(lines)[0][2:5] == ["0.01235", "yes", "2"]
 
 
 def test_what_was_left_out_of_a_network_is_said_line_by_line(capsys):
@@ -225,4 +263,26 @@ def test_the_table_of_a_generated_network_fits_eighty_columns(terminal):
     found = ranked(["1234", "b", "c"], known_label=[1, 0, 0], kind=["structural"] * 3)
     _, lines = terminal(80, show_detection, found, 3)
     assert "…" not in "".join(lines)
-    assert rows(lines)[0] == ["1", "1234", "0.01235", "99.9", "yes", "2", "1", "structural"]
+    first, second, *_ = rows(lines)
+    assert first == ["1", "1234", "0.01235", "yes", "2", "features,", "1", "structural"]
+    assert second[5] == "company"  # causes are folded, nothing is cut off
+
+
+def test_every_decision_in_reading_is_told_as_text(capsys):
+    graph = AttributedGraph.from_edges([[0], [1]], np.ones((3, 2)))
+    show_network(graph, "friends", ["12 rows.", "The column '[red]a' is \x1b[31m left aside."])
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "- 12 rows.",
+        r"- The column '[red]a' is \x1b[31m left aside.",
+    ]
+
+
+def test_detail_goes_to_standard_error(capsys):
+    found = ranked()
+    found.detector = SimpleNamespace(seed=7, settings=Settings)
+    show_detail(found, {"reading": 1.234, "the rest": 56.789})
+    output, errors = capsys.readouterr()
+    assert output == ""
+    text = " ".join(errors.split())
+    assert text.startswith("Settings: seed 7, dissimilarity rec, alpha 0.5,")
+    assert "Time: reading 1.2 s, the rest 56.8 s. Memory at most" in text

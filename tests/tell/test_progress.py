@@ -3,10 +3,11 @@
 import io
 import re
 from contextlib import redirect_stderr
+from types import SimpleNamespace
 
 import pytest
 
-from egoscore.tell.progress import progress_bar
+from egoscore.tell.progress import _Rate, progress_bar, working
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
@@ -41,7 +42,8 @@ def test_a_bar_tells_what_is_done_and_how_much_of_it(capsys, verbose):
         advance(4)
     words = terminal.last_words()
     assert words.startswith("Reconstructing ")
-    assert " 7/10 nodes " in words
+    assert " 7/10 " in words
+    assert re.search(r" [\d,.]+ nodes/s ", words)
     assert capsys.readouterr().out == ""
 
 
@@ -50,7 +52,8 @@ def test_a_bar_starts_at_nothing(total):
     terminal = Terminal()
     with redirect_stderr(terminal), progress_bar("Learning", total, "epochs", 1):
         pass
-    assert f" 0/{total} epochs " in terminal.last_words()
+    assert f" 0/{total} " in terminal.last_words()
+    assert "epochs/s" not in terminal.last_words()  # nobody knows yet
 
 
 def test_unless_asked_for_there_is_none():
@@ -87,3 +90,50 @@ def test_an_error_leaves_the_terminal_with_its_cursor():
     written = terminal.getvalue()
     assert HIDE_CURSOR in written
     assert written.rindex(SHOW_CURSOR) > written.rindex(HIDE_CURSOR)
+
+
+@pytest.mark.parametrize(
+    ("speed", "text"),
+    [
+        (None, ""),
+        (0.01234, "0.0123 nodes/s"),
+        (12.345, "12.3 nodes/s"),
+        (123.4, "123 nodes/s"),
+        (1234567.8, "1,234,568 nodes/s"),
+    ],
+)
+def test_the_rate_is_a_number_people_can_read(speed, text):
+    assert _Rate("nodes").render(SimpleNamespace(speed=speed)).plain == text
+
+
+class TestWorking:
+    @pytest.mark.parametrize("title", ["Reading friends", "Reading [red]a[/red]/[b"])
+    def test_it_says_what_is_done_while_it_is_done_and_then_goes(self, capsys, title):
+        terminal = Terminal()
+        with redirect_stderr(terminal), working(title, 1):
+            pass
+        assert title in terminal.getvalue()
+        assert terminal.getvalue().endswith("\x1b[2K")  # the line is cleared
+        assert capsys.readouterr().out == ""
+
+    def test_unless_asked_for_there_is_none(self):
+        terminal = Terminal()
+        with redirect_stderr(terminal), working("Reading", 0):
+            pass
+        assert terminal.getvalue() == ""
+
+    def test_outside_a_terminal_there_is_none(self, capsys):
+        with working("Reading", 1):
+            pass
+        assert capsys.readouterr() == ("", "")
+
+    def test_an_error_passes_through_and_the_cursor_comes_back(self):
+        terminal = Terminal()
+        with (
+            pytest.raises(RuntimeError, match="power cut"),
+            redirect_stderr(terminal),
+            working("Reading", 1),
+        ):
+            raise RuntimeError("power cut")
+        written = terminal.getvalue()
+        assert written.rindex(SHOW_CURSOR) > written.rindex(HIDE_CURSOR)

@@ -12,7 +12,8 @@ from egoscore.score.table import LEVEL_COMPONENTS
 from egoscore.tell.ranking import id_column, ranking
 
 SCORE = np.array([0.5, 2.0, 1.0, 2.0, -1.0])
-LABEL = np.array([0, 1, 0, 1, 0])
+P_VALUE = np.array([0.5, 0.01, 0.2, 0.01, 0.9])
+FLAG = np.array([0, 1, 0, 1, 0])
 TAUS = (0.25, 0.5)
 
 
@@ -33,7 +34,7 @@ def network(**kwargs):
 
 
 def ranked(**kwargs):
-    return ranking(network(**kwargs), SCORE, LABEL, components().columns())
+    return ranking(network(**kwargs), SCORE, P_VALUE, FLAG, components().columns())
 
 
 def objects(values):
@@ -46,7 +47,7 @@ def test_columns_come_in_a_fixed_order():
     table = ranked(labels=[0, 1, 0, 0, 0], node_info={"kind": np.array(list("abcde"))})
     levels = [f"{name}@{tau:g}" for name in LEVEL_COMPONENTS for tau in TAUS]
     assert table.column_names == [
-        *("node", "score", "rank", "percentile", "label", "known_label", "kind"),
+        *("node", "score", "rank", "percentile", "p_value", "flag", "known_label", "kind"),
         *("ego_size", "energy"),
         *levels,
     ]
@@ -58,7 +59,8 @@ def test_the_most_abnormal_comes_first_and_of_equals_the_earlier():
     assert table["node"].to_pylist() == ["b", "d", "c", "a", "e"]
     assert table["score"].to_pylist() == [2.0, 2.0, 1.0, 0.5, -1.0]
     assert table["rank"].to_pylist() == [1, 2, 3, 4, 5]
-    assert table["label"].to_pylist() == [1, 1, 0, 0, 0]
+    assert table["flag"].to_pylist() == [1, 1, 0, 0, 0]
+    assert table["p_value"].to_pylist() == [0.01, 0.01, 0.2, 0.5, 0.9]
 
 
 def test_percentile_is_the_share_of_nodes_that_score_lower():
@@ -81,8 +83,11 @@ def test_every_row_keeps_what_belongs_to_its_node():
 
 
 def test_a_column_of_the_network_cannot_take_the_place_of_the_score():
-    table = ranked(node_info={"score": np.zeros(5), "rank": np.zeros(5)})
+    names = ("score", "rank", "p_value", "flag")
+    table = ranked(node_info={name: np.full(5, 7.0) for name in names})
     assert table["score"].to_pylist() == [2.0, 2.0, 1.0, 0.5, -1.0]
+    assert table["p_value"].to_pylist() == [0.01, 0.01, 0.2, 0.5, 0.9]
+    assert table["flag"].to_pylist() == [1, 1, 0, 0, 0]
     assert table["rank"].to_pylist() == [1, 2, 3, 4, 5]
 
 
@@ -93,8 +98,16 @@ def test_a_column_of_the_network_cannot_take_the_place_of_the_ids():
 
 def test_one_node_can_be_ranked():
     graph = AttributedGraph.from_edges([[], []], [[1.0]])
-    table = ranking(graph, np.array([3.0]), np.array([0]), components(1).columns())
+    one = np.array([3.0]), np.array([0.5]), np.array([0])
+    table = ranking(graph, *one, components(1).columns())
     assert table.slice(0, 1).to_pylist()[0]["percentile"] == 0.0
+
+
+def test_what_was_measured_cannot_take_the_place_of_the_p_value():
+    measured = {"ego_size": np.ones(5), "p_value": np.full(5, 7.0)}
+    table = ranking(network(), SCORE, P_VALUE, FLAG, measured)
+    assert table["p_value"].to_pylist() == [0.01, 0.01, 0.2, 0.5, 0.9]
+    assert table.column_names.count("p_value") == 1
 
 
 class TestIds:

@@ -2,31 +2,38 @@
 
 import json
 import re
+import time
+from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tell.samples import config, findings, ranked, ranked_as_paper
 
-from egoscore.graph import AttributedGraph
-from egoscore.score import ComponentTable
-from egoscore.score.table import LEVEL_COMPONENTS
-from egoscore.tell.metrics import Evaluation
-from egoscore.tell.ranking import ranking
-from egoscore.tell.report import histogram, render_report
-from egoscore.tell.words import accuracy
+from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
+from egoscore.tell.findings import Findings
+from egoscore.tell.metrics import evaluate
+from egoscore.tell.report import render_report
+from egoscore.tell.words import MEANINGS, accuracy
 
-VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline"}
+VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path"}
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "<script>alert(1)</script>",
     '"><svg onload=alert(1)>',
     "=cmd()",
     "{{ 7 * 7 }}{% include 'x' %}",
-    "</td></tr></table>",
+    "</td></tr></table></details>",
     "&lt;b&gt;",
+    "' onmouseover='alert(1)",
     "\x1b[31m\u202e\n",
+    "x" * 10_000,
+    "漢" * 10_000,
 ]
+BLOCKS = ("light", "dark", "print")
 
 
 class Page(HTMLParser):
@@ -52,74 +59,82 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.text.append(data)
+        if self.open and self.open[-1] not in ("style", "title"):
+            self.text.append(data)
 
     def words(self):
         return " ".join(" ".join(self.text).split())
 
+    def with_tag(self, name):
+        return [attributes for tag, attributes in self.tags if tag == name]
 
-def table(score, ids=None, labels=None, node_info=None, threshold=None):
-    size = len(score)
-    graph = AttributedGraph.from_edges(
-        [[], []], np.ones((size, 2)), ids=ids, labels=labels, node_info=node_info
+
+def hostile(name: str, found: Explanation) -> Explanation:
+    """An explanation in which every text is `name`."""
+    size = len(found.picture.nodes)
+    return replace(
+        found,
+        node=name,
+        causes=(name, name),
+        summary=f"{name} stands out.",
+        features=(Deviation(name, name, name, float("inf")),),
+        structure=(Deviation(name, name, name, float("nan")),),
+        surprising=(Tie(name, 1.0),),
+        expected=(Tie(name, -1.0),),
+        components=(Component(name, 1.0, 99.0, 10),),
+        picture=replace(found.picture, nodes=(name,) * size, shade=name),
     )
-    components = ComponentTable(
-        node=np.arange(size),
-        ego_size=np.ones(size, dtype=np.int64),
-        energy=np.full(size, 0.5, dtype=np.float32),
-        values=np.ones((size, 2, len(LEVEL_COMPONENTS)), dtype=np.float32),
-        taus=(0.25, 0.5),
-        num_samples=1,
+
+
+def hostile_run() -> tuple[dict, pa.Table, Findings]:
+    """A run in which whatever can be text is hostile."""
+    count = len(HOSTILE)
+    ranking = ranked(count, node=pa.array(HOSTILE), kind=pa.array(HOSTILE))
+    names = ["</th><script>alert(1)</script>" if n == "kind" else n for n in ranking.column_names]
+    found = findings(ranking)
+    each = [hostile(name, e) for name, e in zip(HOSTILE, found.explanations, strict=True)]
+    told = replace(
+        found,
+        rule=HOSTILE[0],
+        remarks=("Careful: " + HOSTILE[1], *HOSTILE),
+        notes=tuple(HOSTILE),
+        explanations=tuple(each),
     )
-    score = np.asarray(score, dtype=np.float64)
-    cut = score.mean() if threshold is None else threshold
-    return ranking(graph, score, (score > cut).astype(np.int64), components.columns())
-
-
-def config(**changes):
-    return {
-        "source": "friends",
-        "seed": 0,
-        "preset": "paper",
-        "contamination": 0.1,
-        "settings": {"alpha": 0.5, "epochs": 3},
-        "network": {"nodes": 8, "edges": 0, "features": 2, "directed": False},
-        "fingerprint": "abc",
-        "versions": {"python": "3.11"},
-        **changes,
-    }
-
-
-LOSSES = np.array([[4.0, 2.0], [3.0, 1.5], [2.5, 1.0]])
-
-
-def render(ranked, evaluation=None, losses=LOSSES, **changes):
-    threshold = float(np.mean(ranked["score"].to_numpy()))
-    return render_report(config(**changes), ranked, threshold, losses, evaluation)
+    described = config(
+        source=HOSTILE[0],
+        settings={HOSTILE[2]: HOSTILE[3], HOSTILE[9]: HOSTILE[10]},
+        fingerprint=HOSTILE[4],
+        versions={HOSTILE[5]: HOSTILE[6]},
+        command=f"egoscore detect '{HOSTILE[1]}' --id {HOSTILE[9]}",
+        reading={HOSTILE[7]: HOSTILE[8]},
+    )
+    return described, ranking.rename_columns(names), told
 
 
 @pytest.fixture(scope="module")
 def hostile_page():
-    html = render(
-        table(np.arange(8.0), ids=HOSTILE, node_info={"kind": np.array(HOSTILE)}),
-        source=HOSTILE[0],
-        settings={HOSTILE[2]: HOSTILE[3]},
-        fingerprint=HOSTILE[4],
-        versions={HOSTILE[5]: HOSTILE[6]},
-    )
+    html = render_report(*hostile_run())
     return html, Page(html)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Page(render_report(config(), ranked(), findings()))
 
 
 class TestSafety:
     def test_nothing_is_fetched_and_nothing_runs(self, hostile_page):
         html, page = hostile_page
         assert not re.search(r"(src|href|url)\s*[=(]\s*[\"']?\s*(https?:)?//", html)
-        assert not {"script", "img", "link", "iframe", "object", "embed"} & {
-            tag for tag, _ in page.tags
-        }
-        for _, attributes in page.tags:
-            assert not {"src", "href", "srcset", "data", "action"} & set(attributes)
+        assert "@import" not in html
+        forbidden = {"script", "img", "link", "iframe", "object", "embed", "form", "use", "image"}
+        assert not forbidden & {tag for tag, _ in page.tags}
+        for tag, attributes in page.tags:
+            assert not {"src", "srcset", "data", "action", "style"} & set(attributes)
             assert not [name for name in attributes if name.startswith("on")]
+            if "href" in attributes:
+                assert tag == "a"
+                assert re.fullmatch(r"#[a-z0-9-]+", attributes["href"])
 
     def test_browsers_are_told_to_forbid_it_too(self, hostile_page):
         policy = [a["content"] for tag, a in hostile_page[1].tags if "http-equiv" in a]
@@ -127,8 +142,8 @@ class TestSafety:
 
     def test_hostile_ids_are_text(self, hostile_page):
         html, page = hostile_page
-        for name in HOSTILE[:-1]:
-            assert page.text.count(name) >= 1, name
+        for name in HOSTILE[:8]:
+            assert page.text.count(name) >= 4, name
         assert "<img" not in html
         assert "<script" not in html
 
@@ -142,91 +157,230 @@ class TestSafety:
         assert "\x1b" not in html
         assert "\u202e" not in html
 
+    def test_long_text_is_cut_in_the_middle(self, hostile_page):
+        html, page = hostile_page
+        assert max(map(len, page.text)) <= 4000  # a command
+        assert max(map(len, re.findall("x+", html.split("<pre>")[0]))) <= 1000  # a sentence
+        assert max(map(len, re.findall("x+", html.split("<tbody")[1]))) <= 60  # the list
+        assert any(re.fullmatch("x+…x+", text) for text in page.text)
+        assert len(html) < 1_000_000
+
 
 class TestContent:
-    def test_nodes_are_listed_from_the_most_abnormal(self):
-        words = Page(render(table([1.0, 3.0, 2.0], ids=["low", "high", "middle"]))).words()
-        assert words.index("high") < words.index("middle") < words.index("low ")
+    def test_the_summary_says_what_there_is_and_what_was_found(self, page):
+        words, told = page.words(), findings()
+        assert "500 nodes, 1,834 undirected edges and 12 features." in words
+        assert f"{told.num_flagged} nodes (10%) are flagged. {told.rule}" in words
+        assert MEANINGS["default"].format(num_nodes=500) in words
 
-    def test_at_most_fifty_nodes_are_listed(self):
-        html = render(table(np.arange(200.0)))
-        assert "Most abnormal 50 nodes" in html
-        assert html.count("<tr") == 51
+    def test_remarks_and_notes_are_told_and_warnings_marked(self, page):
+        words = page.words()
+        for sentence in (*findings().remarks[:2], *findings().notes):
+            assert sentence in words
+        assert "Careful : the ranking mostly follows" in words
+        assert len([a for a in page.with_tag("li") if a.get("class") == "careful"]) == 1
 
-    def test_flagged_nodes_are_marked_and_counted(self):
-        html = render(table([0.0, 0.0, 0.0, 4.0, 5.0]))
-        assert html.count('<tr class="flagged">') == 2
-        assert "2 nodes are flagged" in html
+    def test_numbers_of_the_list_are_those_of_the_table(self):
+        ranking = ranked()
+        html = render_report(config(), ranking, findings(ranking))
+        body = html.split("<tbody")[1].split("</tbody>")[0]
+        rows = [Page(part).text for part in re.findall(r"<tr.*?</tr>", body, re.DOTALL)]
+        assert len(rows) == 50
+        for texts, row in zip(rows, ranking.slice(0, 50).to_pylist(), strict=True):
+            cells = [text.strip() for text in texts if text.strip()]
+            flag = ["flagged"] if row["flag"] else []
+            assert cells[:4] == [
+                *(str(row["rank"]), row["node"]),
+                *(f"{row['score']:#.4g}", f"{row['p_value']:.2g}"),
+            ]
+            rest = [*flag, str(row["ego_size"]), str(row["known_label"])]
+            rest += [str(row["community"]), row["kind"]]
+            assert cells[4 : 4 + len(rest)] == rest
 
-    def test_known_outliers_are_told_with_all_three_metrics(self):
-        evaluation = Evaluation(0.876, 0.5, 0.25, 4)
-        words = Page(render(table([1.0, 2.0], labels=[0, 1]), evaluation)).words()
-        assert accuracy(evaluation, 2) in words
-        assert "known label" in words
+    def test_bars_of_the_list_have_a_text_alternative(self, page):
+        strips = [a for a in page.with_tag("svg") if a.get("class") == "strip"]
+        assert len(strips) == 50
+        for strip in strips:
+            assert re.match(
+                r"Percentiles: features [\d.]+, company [\d.]+, place", strip["aria-label"]
+            )
 
-    def test_without_labels_nothing_is_said_about_them(self):
-        words = Page(render(table([1.0, 2.0]))).words()
-        assert "ROC-AUC" not in words
-        assert "known label" not in words
+    def test_the_first_twenty_are_explained(self, page):
+        assert len(page.with_tag("article")) == 20
+        links = {a["href"] for a in page.with_tag("a")}
+        assert {f"#node-{rank}" for rank in range(1, 21)} <= links
+        assert "#node-21" not in links
+        words = page.words()
+        for found in findings().explanations:
+            assert found.summary in words
+            assert f"{found.energy_before:.4g} before and 0.4321 after" in words
+            for line in (*found.features, *found.structure):
+                for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
+                    assert text in words
 
-    def test_all_settings_are_told(self):
-        words = Page(render(table([1.0, 2.0]))).words()
-        for fact in ("alpha 0.5", "epochs 3", "seed 0", "fingerprint abc", "python version 3.11"):
+    def test_ties_and_components_are_told(self, page):
+        words = page.words()
+        assert "Ben 61 is there -1.234 Chloé 62 is missing +0.81" in words
+        assert "Ada 40 is there +3.1" in words
+        assert "12 more nodes are not shown" in words
+        assert "shade: monthly income, least" in words
+
+    def test_three_are_open_from_the_start(self, page):
+        assert len([a for a in page.with_tag("details") if "open" in a]) == 3
+
+    def test_links_lead_somewhere_and_ids_are_unique(self, page):
+        ids = [a["id"] for _, a in page.tags if "id" in a]
+        assert len(ids) == len(set(ids))
+        named = [a[key] for _, a in page.tags for key in ("aria-labelledby",) if key in a]
+        targets = [a["href"][1:] for a in page.with_tag("a")]
+        assert {*named, *targets} <= set(ids)
+
+    def test_headings_leave_out_no_level(self, page):
+        levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert max(np.diff(levels)) <= 1
+
+    def test_pictures_are_told_in_words(self, page):
+        for attributes in page.with_tag("svg"):
+            assert attributes.get("aria-hidden") or (
+                attributes["role"] == "img" and attributes["aria-label"]
+            )
+        assert page.with_tag("html")[0]["lang"] == "en"
+
+    def test_it_says_how_to_reproduce(self, page):
+        words = page.words()
+        assert " ".join(config()["command"].split()) in re.sub(r" +", " ", words)
+        for fact in ("seed 0", "fingerprint of the data 3f5a9c0e1b7d", "torch version 2.13.0"):
+            assert fact in words
+        for name in ("scores.parquet", "config.json", "findings.json", "model.safetensors"):
+            assert name in words
+        for fact in ("hidden size 64", "updates 400", "reading: id name"):
             assert fact in words
 
-    def test_losses_are_drawn_when_there_are_at_least_two(self):
-        ranked = table([1.0, 2.0])
-        assert "features: 4 → 2.5" in render(ranked)
-        assert "adjacency: 2 → 1" in render(ranked)
-        for losses in (LOSSES[:1], LOSSES[:0]):
-            assert "polyline" not in render(ranked, losses=losses)
+    def test_without_a_command_it_says_so(self):
+        described = {k: v for k, v in config().items() if k not in ("command", "reading", "fdr")}
+        words = Page(render_report(described, ranked(), findings())).words()
+        assert "not started from the command line" in words
 
-    def test_a_network_without_edges_has_no_loss_of_its_adjacency_to_divide_by(self):
-        html = render(table([1.0, 2.0]), losses=LOSSES * [1.0, 0.0])
-        assert "adjacency: 0 → 0" in html
-        assert "nan" not in html
+    def test_losses_are_drawn_when_there_are_at_least_two(self):
+        told = findings()
+        assert "Training curve" in render_report(config(), ranked(), told)
+        for losses in ((), told.losses[:1]):
+            html = render_report(config(), ranked(), replace(told, losses=losses))
+            assert "Training curve" not in html
+
+    def test_known_outliers_are_told_with_curves(self, page):
+        ranking = ranked()
+        known = evaluate(ranking["known_label"].to_numpy(), ranking["score"].to_numpy())
+        words = page.words()
+        assert accuracy(known, 500) in words
+        assert f"Area under it {100 * known.roc_auc:.1f}%" in words
+        assert f"Average precision {100 * known.average_precision:.1f}%" in words
+        assert "for nothing else" in words
+
+    def test_without_labels_nothing_is_said_about_them(self):
+        words = Page(render_report(config(), ranked(labels=False), findings())).words()
+        assert "ROC" not in words
+        assert "nown outlier" not in words
+        assert "known_label" not in words
+
+    def test_labels_of_one_kind_make_no_curve(self):
+        ranking = ranked(known_label=pa.array(np.zeros(500, dtype=np.int64)))
+        words = Page(render_report(config(), ranking, findings(ranking))).words()
+        assert "All nodes have the same known label" in words
+        assert "ROC" not in words
+
+    def test_the_paper_has_a_page_too(self):
+        ranking = ranked_as_paper()
+        told = replace(findings(ranking), losses=((4.0, 2.0), (3.0, 1.0)), num_steps=300)
+        words = Page(render_report(config(preset="paper"), ranking, told)).words()
+        assert MEANINGS["paper"].format(num_nodes=300) in words
+        assert "features: 4 → 3 adjacency: 2 → 1" in words
+        assert "over 300 epochs" in words
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 21])
+    def test_small_networks_and_no_explanations_make_a_valid_page(self, size):
+        ranking = ranked(size, labels=False)
+        for explained in (0, 20):
+            words = Page(render_report(config(), ranking, findings(ranking, explained))).words()
+            assert f"Most abnormal {size} node" in words
+            assert "nan" not in re.findall(r"[a-z]+", words)
+
+    def test_equal_scores_make_a_valid_page(self):
+        ranking = ranked(7, score=pa.array(np.full(7, 2.0)), flag=pa.array([0] * 7))
+        told = findings(ranking, explained=0)
+        assert "0 nodes (0%) are flagged" in Page(render_report(config(), ranking, told)).words()
 
     def test_ids_are_never_rounded(self):
-        html = render(table([1.0, 2.0], ids=[1000001.5, 1000002.5]))
-        assert "1000001.5" in html
-
-    @pytest.mark.parametrize("size", [1, 2, 7])
-    def test_equal_scores_make_a_valid_page(self, size):
-        page = Page(render(table(np.full(size, 2.0))))
-        bars = [attributes for tag, attributes in page.tags if tag == "rect"]
-        assert len(bars) == 1
-        assert "nan" not in page.words()
-
-    def test_ids_of_mixed_types_are_shown(self):
-        ids = np.empty(3, dtype=object)
-        ids[:] = ["ann", 7, (0, "x")]
-        assert {"ann", "7", "(0, 'x')"} <= set(Page(render(table([1.0, 2.0, 3.0], ids))).text)
+        ranking = ranked(2, node=pa.array([1000001.5, 1000002.5]))
+        assert "1000001.5" in render_report(config(), ranking, findings(ranking, 0))
 
 
-class TestHistogram:
-    def test_every_node_is_in_one_bar(self):
-        score = np.random.default_rng(0).gamma(2.0, size=500)
-        bars = histogram(score, 3.0)["bars"]
-        counts = [int(bar["title"].split()[0]) for bar in bars]
-        assert sum(counts) == 500
-        assert max(bar["height"] for bar in bars) == 176
-        assert bars[int(np.argmax(counts))]["height"] == 176
-
-    def test_bars_stay_on_the_page_and_stand_on_the_ground(self):
-        for bar in histogram(np.array([0.0, 0.1, 5.0, 10.0]), 5.0)["bars"]:
-            assert 0 <= bar["x"] <= 640 - bar["width"]
-            assert bar["y"] + bar["height"] == pytest.approx(176, abs=0.02)
-
-    def test_the_threshold_is_where_it_belongs(self):
-        drawn = histogram(np.array([0.0, 2.0, 10.0]), 2.5)
-        assert drawn["cut"] == 160
-        assert [bar["above"] for bar in drawn["bars"]] == [False, False, True]
-        assert (drawn["low"], drawn["high"]) == ("0", "10")
+def palette(block):
+    """The colours of a mode by name, from the style sheet."""
+    style = (files("egoscore.tell") / "report.css.j2").read_text(encoding="utf-8")
+    roots = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    modes = [dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", root)) for root in roots]
+    light, dark, printed = modes
+    return {"light": light, "dark": light | dark, "print": light | printed}[block]
 
 
-def test_what_is_rendered_is_plain_data():
+def contrast(one, other):
+    """As WCAG defines it."""
+
+    def luminance(colour):
+        parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+class TestColours:
+    @pytest.mark.parametrize("block", BLOCKS)
+    @pytest.mark.parametrize("ground", ["paper", "panel", "careful"])
+    @pytest.mark.parametrize("text", ["ink", "soft", "link"])
+    def test_text_can_be_read(self, block, ground, text):
+        if (ground, text) == ("careful", "link"):
+            return  # no link is there
+        colours = palette(block)
+        assert contrast(colours[text], colours[ground]) >= 4.5
+
+    @pytest.mark.parametrize("block", BLOCKS)
+    @pytest.mark.parametrize("drawn", ["mark", "warm", "third"])
+    def test_lines_can_be_seen(self, block, drawn):
+        colours = palette(block)
+        assert contrast(colours[drawn], colours["paper"]) >= 3.0
+        assert contrast(colours[drawn], colours["panel"]) >= 3.0
+
+    def test_shades_get_lighter_step_by_step(self):
+        style = (files("egoscore.tell") / "report.css.j2").read_text(encoding="utf-8")
+        shades = re.findall(r"\.s\d \{ fill: (#[0-9a-f]{6})", style)
+        steps = [contrast(shade, "#000000") for shade in shades]
+        assert len(steps) == 9
+        assert steps == sorted(steps)
+
+
+def test_a_hundred_thousand_nodes_are_small_and_fast(capsys):
+    ranking = ranked(100_000)
+    told = findings(ranking)
+    start = time.process_time()
+    html = render_report(config(), ranking, told)
+    seconds = time.process_time() - start
+    with capsys.disabled():
+        print(f"\nreport of 100,000 nodes: {len(html.encode()) / 1e6:.2f} MB, {seconds:.1f} s CPU")
+    assert len(html.encode()) < 3_000_000
+    assert seconds < 10
+
+
+def test_what_is_rendered_is_plain_data(tmp_path: Path):
     """Nothing of the report depends on more than what a run keeps on disk."""
-    ranked = table([1.0, 2.0])
-    again = pa.Table.from_pylist(ranked.to_pylist(), schema=ranked.schema)
+    ranking, told = ranked(), findings()
+    again = pa.Table.from_pylist(ranking.to_pylist(), schema=ranking.schema)
+    (tmp_path / "findings.json").write_text(told.to_json(), encoding="utf-8")
     kept = json.loads(json.dumps(config()))
-    assert render_report(kept, again, 1.5, LOSSES, None) == render(ranked)
+    assert render_report(kept, again, Findings.read(tmp_path)) == render_report(
+        config(), ranking, told
+    )

@@ -1,6 +1,7 @@
 """Words: whatever a value holds, it is one line of harmless text."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +9,16 @@ from hypothesis import strategies as st
 from egoscore.graph import AttributedGraph
 from egoscore.settings import PRESETS
 from egoscore.tell.metrics import Evaluation
-from egoscore.tell.words import MEANINGS, accuracy, meaning, printable, summary
+from egoscore.tell.words import (
+    MEANINGS,
+    accuracy,
+    counted,
+    meaning,
+    printable,
+    significance,
+    summary,
+    threshold_rule,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +86,28 @@ def test_accuracy_is_told_beside_that_of_a_random_score():
         "Known outliers: 4. ROC-AUC 87.6% (a random score: 50%), average precision 50.0% (random: "
         "2.0%), recall@4 25.0% (random: 2.0%)."
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes"), (1234, "1,234 nodes")]
+)
+def test_things_are_counted_as_people_do(count, text):
+    assert counted(count, "node") == text
+
+
+def test_the_rule_of_the_threshold_says_whether_it_is_a_finding_or_a_choice():
+    automatic, chosen = threshold_rule("auto", 7.123456), threshold_rule(0.05, 1.5)
+    assert automatic.startswith("Flagged are scores above 7.123: ")
+    assert "never more than a quarter" in automatic
+    assert chosen == (
+        "Flagged are scores above 1.5, so that a share of 0.05 is: a choice, not a finding."
+    )
+
+
+def test_significance_says_how_many_and_how_far_to_trust_it():
+    def marked(count):
+        return pa.table({"significant": [1] * count + [0] * (1500 - count)})
+
+    assert significance(marked(0), 0.1).startswith("No node is marked as significant")
+    assert significance(marked(1), 0.1).startswith("1 node of 1,500 marked")
+    assert "about 5% of such marks are wrong" in significance(marked(2), 0.05)

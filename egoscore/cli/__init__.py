@@ -1,0 +1,81 @@
+"""The command line. Heavy parts are imported by the commands that need them.
+
+In: what a user typed. Out: calls of the package, and what to say. Not here: any mathematics.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from egoscore.cli.bench import bench
+from egoscore.cli.detect import detect
+from egoscore.cli.runs import datasets, explain, report
+
+app = typer.Typer(
+    name="egoscore",
+    help="Find abnormal nodes in attributed networks, without labels.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (detect, explain, report, bench, datasets):
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from egoscore import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version)
+    ] = False,
+) -> None:
+    """Find abnormal nodes in attributed networks, without labels."""
+
+
+def main() -> None:
+    """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
+    from egoscore.errors import EgoScoreError, ParameterError
+
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a node's name that cannot be shown is spelled out
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except ParameterError as error:
+        option = error.name.replace("_", "-")
+        _refuse(f"--{option} must be {error.rule} (found {error.value!r}).")
+    except EgoScoreError as error:
+        _refuse(str(error))
+    except TyperException as error:
+        _refuse(" ".join(error.format_message().split()))
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
+        _refuse(f"Cannot write the output: {error.strerror}.")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    if sentence:  # there is none when no command was given: help was shown instead
+        print(f"egoscore: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

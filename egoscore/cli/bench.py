@@ -1,0 +1,63 @@
+"""The command that compares methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from egoscore.cli.options import DataDir, names
+
+
+def bench(
+    datasets: Annotated[
+        str, typer.Option(help="Data sets or folders to compare on, separated by commas.")
+    ] = "disney,books,reddit,enron",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Methods or groups of them, separated by commas, or all; --list names them."
+        ),
+    ] = "paper,attributes,structure,networks",
+    trials: Annotated[int, typer.Option(help="Trials of each method.", min=1)] = 20,
+    out: Annotated[Path, typer.Option(help="Directory for results and tables.")] = Path("bench"),
+    jobs: Annotated[int, typer.Option(help="Trials that run at the same time.", min=1)] = 1,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds by the clock for a trial (TLE).", min=1)
+    ] = 86400.0,
+    memory_limit: Annotated[float, typer.Option(help="GB for a trial (OOM).", min=0.5)] = 16.0,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run trials that failed or hit a limit again.")
+    ] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Draw the paper's figures.")] = False,
+    data_dir: DataDir = None,
+    list_methods: Annotated[bool, typer.Option("--list", help="List the methods and end.")] = False,
+) -> None:
+    """Compare methods by BOND's protocol: every trial on disk, then tables.
+
+    Give the same command again to continue a benchmark that was interrupted. With its defaults
+    it takes days on a laptop; --datasets disney --trials 3 takes minutes.
+    """
+    from egoscore.benchmark.command import list_rows, run_and_tell
+    from egoscore.benchmark.runner import Benchmark
+    from egoscore.benchmark.worker import Limits
+
+    if list_methods:
+        list_rows()
+        return
+    plan = Benchmark(
+        datasets=names(datasets),
+        methods=names(methods),
+        out=out,
+        trials=trials,
+        jobs=jobs,
+        data_dir=None if data_dir is None else str(data_dir),
+        limits=Limits(time_limit, memory_limit),
+        retry=retry,
+    )
+    try:
+        run_and_tell(plan, figures)
+    except KeyboardInterrupt:
+        typer.echo("egoscore: interrupted; the same command continues the benchmark.", err=True)
+        raise typer.Exit(130) from None

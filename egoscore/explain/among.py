@@ -1,0 +1,27 @@
+"""How unusual a value is among nodes with ego-graphs of about the same size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ENOUGH = 100
+_RATIOS = (1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0, np.inf)
+
+
+def alike(ego_size: NDArray[np.integer], node: int) -> NDArray[np.int64]:
+    """The nodes with about as large an ego-graph as `node`: enough of them to compare with."""
+    size = int(ego_size[node])
+    found = np.arange(len(ego_size))
+    for ratio in _RATIOS:
+        near = (ego_size >= size / ratio) & (ego_size <= size * ratio)
+        found = np.flatnonzero(near)
+        if len(found) >= _ENOUGH:
+            break
+    return found
+
+
+def percentile(values: NDArray[np.floating], value: float) -> float:
+    """Percent of `values` that are less, where equals count half."""
+    less, equal = (values < value).mean(), (values == value).mean()
+    return 100.0 * float(less + equal / 2.0)

@@ -1,0 +1,40 @@
+"""An ego-graph before and after, cut down to what can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.graph import AttributedGraph
+
+MOST_NODES = 24
+_SHORT = 3
+
+
+def shades(
+    before: NDArray[np.floating], after: NDArray[np.floating]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Both (n,) between 0 and 1: from the least of all values to the greatest."""
+    low = min(float(before.min()), float(after.min()))
+    spread = max(float(before.max()), float(after.max())) - low or 1.0
+    first, second = (
+        np.round((part.astype(np.float64) - low) / spread, _SHORT).tolist()
+        for part in (before, after)
+    )
+    return tuple(first), tuple(second)
+
+
+def pairs_within(graph: AttributedGraph, nodes: Sequence[int]) -> list[tuple[int, int]]:
+    """The edges between `nodes`, as pairs of places in the list, each once."""
+    chosen = np.asarray(nodes)
+    links = graph.neighbours.to_scipy()[chosen][:, chosen].tocoo()
+    upper = links.row < links.col
+    pairs = zip(links.row[upper].tolist(), links.col[upper].tolist(), strict=True)
+    return sorted(pairs)
+
+
+def names_of(graph: AttributedGraph, nodes: Sequence[int]) -> tuple[str, ...]:
+    """The user's names of nodes."""
+    return tuple(str(graph.ids[node]) for node in nodes)

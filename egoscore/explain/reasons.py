@@ -1,0 +1,64 @@
+"""What a recipe can tell about one node, before it is put into words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.explain.among import alike, percentile
+from egoscore.explain.explanation import Component, Deviation, Picture, Tie
+
+MOST = 8  # features and ties of each kind that are told
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """As in `Explanation`; `questions` how surprising each answer is, strongest first."""
+
+    ego_size: int
+    questions: dict[str, float]
+    features: tuple[Deviation, ...]
+    structure: tuple[Deviation, ...]
+    surprising: tuple[Tie, ...]
+    expected: tuple[Tie, ...]
+    energy_before: float
+    energy_after: float
+    components: tuple[Component, ...]
+    picture: Picture
+
+
+class Reasoner(ABC):
+    """Finds the reasons of any node of one network.
+
+    `like_it` says among which nodes a score is rare.
+    """
+
+    like_it = "nodes"
+
+    @abstractmethod
+    def of(self, node: int) -> Reasons:
+        """Why the node of this number has its score."""
+
+    @abstractmethod
+    def phrase(self, cause: str, reasons: Reasons) -> str:
+        """A cause as half a sentence: it …"""
+
+
+def compared(
+    columns: Mapping[str, NDArray[np.floating]], ego_size: NDArray[np.integer], node: int
+) -> tuple[Component, ...]:
+    """Every column's value at `node`, and how unusual it is among nodes like it."""
+    group = alike(ego_size, node)
+    return tuple(
+        Component(
+            name,
+            round(float(values[node]), 6),
+            round(percentile(values[group], float(values[node])), 1),
+            len(group),
+        )
+        for name, values in columns.items()
+    )

@@ -1,0 +1,124 @@
+"""The reasons of the default recipe: what surprises about a node."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.explain.explanation import Deviation, Picture, Tie
+from egoscore.explain.features import UsualErrors, deviating
+from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
+from egoscore.explain.reasons import MOST, Reasoner, Reasons, compared
+from egoscore.explain.structure import unusual_place
+from egoscore.explain.ties import JudgedTies, judged_ties
+from egoscore.graph import AttributedGraph
+from egoscore.graph.structure import structure
+from egoscore.surprise.covariance import Floats, sample_rows
+from egoscore.surprise.expect import Expectation, expect, scaled_features
+from egoscore.surprise.model import SurpriseModel, Surprises
+
+_NODES_TO_COMPARE = 5_000
+
+
+class SurpriseReasons(Reasoner):
+    """Reasons for the nodes of a network that was judged by a `SurpriseModel`."""
+
+    like_it = "nodes with about as many neighbours"
+
+    def __init__(
+        self, model: SurpriseModel, graph: AttributedGraph, table: Surprises, is_training: bool
+    ) -> None:
+        self.model, self.graph, self.table = model, graph, table
+        self.structure = structure(graph)
+        self.is_training = is_training
+        some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
+        errors = self._expect(some).errors
+        self.usual = UsualErrors.fit(errors, graph.described, model.seed)
+        self._measured: dict[str, NDArray[np.floating]] = dict(table.channels)
+        self._measured |= {f"surprise_{name}": v for name, v in table.questions.items()}
+
+    def _expect(self, nodes: NDArray[np.int64]) -> Expectation:
+        return expect(self.model, self.graph, self.structure, nodes, self.is_training)
+
+    def of(self, node: int) -> Reasons:
+        answers = {name: float(v[node]) for name, v in self.table.questions.items()}
+        expectation = self._expect(np.array([node]))
+        rest, sizes = self.usual.left(expectation.errors[0])
+        raw = self.graph.features[node]
+        columns, scaling = self.graph.described, self.model.scaling
+        features = deviating(raw, expectation.observed[0], rest, sizes, scaling, columns, MOST)
+        ties = judged_ties(self.model, self.graph, node)
+        around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
+        return Reasons(
+            ego_size=int(self.table.ego_size[node]),
+            questions=dict(sorted(answers.items(), key=lambda item: -item[1])),
+            features=features,
+            structure=unusual_place(self.model.place, self.structure, node),
+            surprising=ties.surprising(MOST),
+            expected=ties.expected(MOST),
+            energy_before=_energy(expectation.observed[0], around),
+            energy_after=_energy(expectation.expected[0], around),
+            components=compared(self._measured, self.table.ego_size, node),
+            picture=self._picture(node, ties, expectation, int(np.argmax(np.abs(sizes)))),
+        )
+
+    def _picture(
+        self, node: int, ties: JudgedTies, expectation: Expectation, shown: int
+    ) -> Picture:
+        """The ego-graph as it is; and with the centre as expected, without what surprises."""
+        near, left_out = ties.shown(MOST_NODES - 1)
+        nodes = [node, *near]
+        before = pairs_within(self.graph, nodes)
+        dropped = {(0, 1 + place) for place, other in enumerate(near) if ties.is_surprising(other)}
+        missed = {(0, 1 + place) for place, other in enumerate(near) if ties.is_missed(other)}
+        values = scaled_features(self.model, self.graph, np.array(nodes))[:, shown]
+        after = values.copy()
+        after[0] = expectation.expected[0, shown]
+        return Picture(
+            names_of(self.graph, nodes),
+            tuple(before),
+            tuple(sorted((set(before) - dropped) | missed)),
+            self.graph.described[shown].title,
+            *shades(values, after),
+            left_out,
+        )
+
+    def phrase(self, cause: str, reasons: Reasons) -> str:
+        return _PHRASES[cause](reasons)
+
+
+def _energy(own: Floats, others: Floats) -> float:
+    """Mean squared difference, per feature, of features (F,) to those of neighbours (d, F)."""
+    return float(np.square(others - own).mean()) if len(others) else 0.0
+
+
+def told(deviation: Deviation) -> str:
+    """What is, and what is expected."""
+    return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
+
+
+def _about_features(reasons: Reasons) -> str:
+    return (
+        "its features are not what its surroundings and each other let one expect: "
+        + " and ".join(told(deviation) for deviation in reasons.features[:2])
+    )
+
+
+def _about_company(reasons: Reasons) -> str:
+    sentence = (
+        f"it differs from its neighbours (energy {reasons.energy_before:.3g}, "
+        f"{reasons.energy_after:.3g} expected)"
+    )
+    strangers = [tie for tie in reasons.surprising if tie.present]
+    return sentence + (f", least like it {_listed(strangers[:2])}" if strangers else "")
+
+
+def _about_place(reasons: Reasons) -> str:
+    return f"its place in the network is unusual: {told(reasons.structure[0])}"
+
+
+def _listed(ties: list[Tie]) -> str:
+    return " and ".join(tie.node for tie in ties)
+
+
+_PHRASES = {"features": _about_features, "company": _about_company, "place": _about_place}

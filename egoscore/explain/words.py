@@ -1,0 +1,83 @@
+"""Reasons as one sentence that can be pasted into a ticket."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.explain.explanation import Explanation
+from egoscore.explain.reasons import Reasoner
+from egoscore.graph import AttributedGraph
+
+_HIGH = 3.0  # one in twenty is as surprising
+_LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores and p-values (N,) of all nodes, and above which score they are flagged."""
+
+    score: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    threshold: float
+
+    def standing(self, row: int) -> dict[str, Any]:
+        """Where a node stands, by the names of `Explanation`; of equals the earlier is first."""
+        mine, size = self.score[row], len(self.score)
+        lower = int((self.score < mine).sum())
+        return {
+            "score": float(mine),
+            "rank": size - lower - int((self.score[row:] == mine).sum()) + 1,
+            "num_nodes": size,
+            "percentile": 100.0 * lower / size,
+            "p_value": float(self.p_value[row]),
+            "flag": bool(mine > self.threshold),
+        }
+
+
+def explanation(
+    row: int, graph: AttributedGraph, scores: Scores, reasoner: Reasoner
+) -> Explanation:
+    """Standing and reasons of a node together, in words."""
+    reasons, standing = reasoner.of(row), scores.standing(row)
+    node = str(graph.ids[row])
+    strong = [name for name, answer in reasons.questions.items() if answer > _HIGH]
+    causes = tuple(strong or list(reasons.questions)[:1])
+    because = ", and ".join(reasoner.phrase(cause, reasons) for cause in causes[:2])
+    if not strong:
+        because = f"nothing about it stands out; if anything, {because}"
+    summary = f"Node {node} is {_stands(standing, reasoner.like_it)}: {because}."
+    parts = {name: value for name, value in vars(reasons).items() if name != "questions"}
+    return Explanation(node=node, **standing, causes=causes, summary=summary, **parts)
+
+
+def _stands(standing: dict[str, Any], like_it: str) -> str:
+    """How high a node is, and how rare that is, as far as it can be counted."""
+    size, p_value = standing["num_nodes"], standing["p_value"]
+    rare = f"rarer than 1 in {size:,} {like_it}"
+    if p_value * size >= 1.0:
+        rare = f"about 1 in {max(1, round(1.0 / p_value)):,} {like_it} scores as high"
+    return f"number {standing['rank']:,} of {size:,} by abnormality ({rare})"
+
+
+def row_of(graph: AttributedGraph, node: Any) -> int:
+    """The number of the node that the user calls so; text means the id that looks like it."""
+    ids, text = graph.ids.tolist(), str(node)
+    for row, name in enumerate(ids):
+        if type(name) is type(node) and name == node:
+            return row
+    for row, name in enumerate(ids):
+        if str(name) == text:
+            return row
+    raise InputError(f"There is no node {node!r} in the network; {_near(ids, text)}")
+
+
+def _near(ids: list[Any], name: str) -> str:
+    some = [str(one) for one in ids[:_LOOKED_THROUGH]]
+    alike = difflib.get_close_matches(name, some, n=1)
+    return f"did you mean {alike[0]!r}?" if alike else f"its ids look like {some[0]!r}."

@@ -1,0 +1,150 @@
+"""Two tables become a network: the order in which things are decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.columns import FeatureColumn
+from egoscore.graph.network import AttributedGraph
+from egoscore.graph.structure import structure
+from egoscore.read.choices import Choices, Reading
+from egoscore.read.features import Features, read_features, with_unique_titles
+from egoscore.read.ids import IdColumn, read_ids
+from egoscore.read.matching import Matched, match_ends, match_table
+from egoscore.read.names import bare, find, find_ends
+from egoscore.read.node_table import read_nodes, take_labels
+from egoscore.read.table import INDEX, Table
+from egoscore.read.tables import open_table
+from egoscore.read.weights import read_weights, weigh
+
+# What the columns of `egoscore.graph.structure.structure` are called by people.
+STRUCTURE_NAMES = (
+    "log degree",
+    "clustering",
+    "common neighbours",
+    "neighbours' degree",
+    "return in 2 steps",
+    "return in 3 steps",
+    "core number",
+)
+
+
+def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
+    """The network in a table of edges and, if there is one, a table of nodes.
+
+    Both may be paths (CSV, Parquet, Feather), frames of pandas or polars, or Arrow tables. Without
+    a node table, or without a usable column in it, the structure of the network gives the
+    features.
+    """
+    choices = choices or Choices()
+    given = [name for name in (choices.source, choices.target, choices.weight) if name]
+    edge_table = open_table(edges, "the edge table", given)
+    if nodes is None:
+        return assemble(edge_table, None, choices)
+    wanted = [name for name in (choices.id, choices.label, *(choices.features or ())) if name]
+    return assemble(edge_table, open_table(nodes, "the node table", wanted), choices)
+
+
+def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
+    """The network in two open tables."""
+    if nodes is None:
+        reason = "there is no table of nodes"
+        choices.refuse(("--id", "--features", "--label"), reason)
+    _refuse_unknown_ignored(edges, nodes, choices)
+    notes: list[str] = []
+    ends = find_ends(edges, choices, notes)
+    source, target, weights = _read_ends(edges, ends, choices, notes)
+    if nodes is None:
+        matched = match_ends(source, target, edges.name, notes)
+        features, labels = Features(np.empty((0, 0), dtype=np.float32), ()), None
+    else:
+        loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
+        tables = (edges.name, nodes.name)
+        matched = match_table(source, target, ids, tables, choices.impute is not None, notes)
+        del ids
+        labels = take_labels(loaded, nodes, choices, matched.extra, notes)
+        features = read_features(
+            loaded, nodes, choices.features, matched.extra, notes, choices.impute is not None
+        )
+    del source, target
+    pa.default_memory_pool().release_unused()  # what the tables needed, the network needs now
+    graph = _build(matched, features, labels, weights, choices, notes)
+    before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
+    return Reading(graph, (*before, *notes))
+
+
+def _refuse_unknown_ignored(edges: Table, nodes: Table | None, choices: Choices) -> None:
+    for name in choices.ignore:
+        if nodes is None or name not in nodes.columns:
+            try:
+                find("ignore", name, edges)
+            except InputError:
+                if nodes is None:
+                    raise
+                find("ignore", name, nodes)
+
+
+def _read_ends(
+    edges: Table, ends: tuple[str, str], choices: Choices, notes: list[str]
+) -> tuple[IdColumn, IdColumn, tuple[str, NDArray[np.float64]] | None]:
+    """The ids at both ends of the edges, and the weights if they are asked for."""
+    weight = None if choices.weight is None else find("weight", choices.weight, edges)
+    if weight in ends:
+        raise InputError(f"--weight names the column '{weight}', which holds ids; give another.")
+    wanted = [*ends, *([weight] if weight else [])]
+    loaded = edges.read(wanted)
+    source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
+    weights = None if weight is None else (weight, read_weights(loaded.pop(weight), weight, edges))
+    ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
+    for column in (c for c in edges.columns if c not in (*wanted, *ignored, INDEX)):
+        advice = f"; --weight '{column}' turns it into features"
+        advice = advice if edges.looks_numeric(column) else ""
+        notes.append(f"{edges.name}: column '{column}' is not used{advice}.")
+    return source, target, weights
+
+
+def _build(
+    matched: Matched,
+    features: Features,
+    labels: NDArray[np.int8] | None,
+    weights: tuple[str, NDArray[np.float64]] | None,
+    choices: Choices,
+    notes: list[str],
+) -> AttributedGraph:
+    """The network, with the structure as its features if there are none."""
+    size = len(matched.ids)
+    values = features.values if features.columns else np.zeros((size, 1), dtype=np.float32)
+    graph = AttributedGraph.from_edges(matched.ends, values, choices.directed, matched.ids, labels)
+    columns = features.columns
+    if not columns:
+        graph = with_structure(graph, notes)
+        columns = graph.columns
+    if weights is not None:
+        name, amounts = weights
+        amounts = amounts if matched.kept is None else amounts[matched.kept]
+        table, described = weigh(matched.ends, amounts, size, name)
+        columns += described
+        graph = replace(graph, features=np.hstack([graph.features, table]))
+        notes.append(
+            f"The weights '{name}' become three features of the nodes: total, mean and largest."
+        )
+    columns = with_unique_titles(columns)
+    titles = tuple(column.title for column in columns)
+    return replace(graph, columns=columns, feature_names=titles)
+
+
+def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:
+    """The network with its own structure as features."""
+    notes.append(
+        "No features are given, so the structure of the network gives them: "
+        f"{', '.join(STRUCTURE_NAMES)}."
+    )
+    columns = tuple(FeatureColumn(name, "structure") for name in STRUCTURE_NAMES)
+    values = structure(graph).astype(np.float32)
+    return replace(graph, features=values, columns=columns, feature_names=STRUCTURE_NAMES)

@@ -1,0 +1,137 @@
+"""Tables in text files: every cell as it is written, read by pyarrow in pieces."""
+
+from __future__ import annotations
+
+import csv
+import lzma
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from egoscore.errors import InputError
+from egoscore.read.byte_stream import ByteStream
+from egoscore.read.dialect import RUNS, not_a_table, not_utf8, sniff
+from egoscore.read.numbers import parse_numbers
+from egoscore.read.opening import DAMAGE, first_bytes, open_stream
+from egoscore.read.table import Table
+
+_HEAD = 1 << 18
+_BLOCK = 1 << 23  # a row must fit in one; several are in memory at once
+_FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
+
+
+class CsvTable(Table):
+    """A text file; cells are text exactly as written, empty ones are missing."""
+
+    def __init__(self, path: Path, given: Sequence[str] = ()) -> None:
+        self._path = path
+        try:
+            head = first_bytes(path, _HEAD)
+        except DAMAGE as error:
+            raise self._damaged() from error
+        if not head:
+            raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
+        self._dialect = sniff(head, len(head) < _HEAD, str(path), given)
+        super().__init__(str(path), self._dialect.names)
+        self.notes = list(self._dialect.notes)
+        self.nameless = self._dialect.nameless
+        self.is_comma_free = self._dialect.separator != ","
+        self._encoding = self._dialect.encoding
+        self._separator = "\t" if self._dialect.separator == RUNS else self._dialect.separator
+
+    def looks_numeric(self, column: str) -> bool:
+        place = self.columns.index(column)
+        cells = [row[place] for row in self._dialect.rows if len(row) > place]
+        return parse_numbers(pa.array(cells, pa.string()), self.is_comma_free) is not None
+
+    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        if not self._dialect.rows:
+            return {column: pa.chunked_array([], pa.string()) for column in columns}
+        while True:
+            try:
+                table = self._read(columns)
+                return dict(zip(columns, table.columns, strict=True))
+            except (UnicodeError, pa.ArrowInvalid) as error:
+                self._explain(error)
+
+    def _explain(self, error: Exception) -> None:
+        """Go on in another encoding if that is what is wrong; otherwise say what is."""
+        if isinstance(error, UnicodeError) or "UTF8" in str(error):
+            if self._encoding not in _FALLBACKS:
+                raise self._damaged() from error
+            if self._encoding == "utf-8":
+                self.notes.append(not_utf8(self.name))
+            self._encoding = _FALLBACKS[self._encoding]
+            return
+        if "columns, got" in str(error):
+            raise self._ragged() from error
+        if "straddl" in str(error):
+            raise InputError(
+                f"{self.name} has a row of more than {_BLOCK >> 20} MB; is a quote left open?"
+            ) from error
+        raise self._damaged() from error
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        kinds = {str(self.columns.index(column)): pa.string() for column in columns}
+        try:
+            with self._open() as stream:
+                table = self._parse(stream, kinds)
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise self._damaged() from error
+        if stream.has_nul:
+            raise not_a_table(self.name)
+        if stream.quotes % 2 and self._ends_in_quotes():
+            raise InputError(f"{self.name} ends within a quoted cell; close the quote.")
+        return table
+
+    def _parse(self, stream: ByteStream, kinds: dict[str, Any]) -> pa.Table:
+        return arrow_csv.read_csv(
+            pa.PythonFile(stream, mode="r"),
+            read_options=arrow_csv.ReadOptions(
+                column_names=[str(place) for place in range(len(self.columns))],
+                skip_rows=self._dialect.skip,
+                skip_rows_after_names=int(self._dialect.has_header),
+                block_size=_BLOCK,
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self._separator, newlines_in_values=True
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=list(kinds),
+                column_types=kinds,
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+
+    def _open(self) -> ByteStream:
+        joins_spaces = self._dialect.separator == RUNS
+        return ByteStream(open_stream(self._path), self._encoding, joins_spaces)
+
+    def _ragged(self) -> InputError:
+        """The refusal of the first row that has too many or too few cells."""
+        where, found = "A row", "another number of"
+        with self._open() as stream, suppress(csv.Error):  # an odd cell may be beyond that module
+            lines = islice(stream.lines(), self._dialect.skip, None)
+            rows = csv.reader(lines, delimiter=self._separator)
+            row = next(row for row in rows if len(row) not in (0, len(self.columns)))
+            where, found = f"Line {self._dialect.skip + rows.line_num}", str(len(row))
+        return InputError(
+            f"{where} of {self.name} has {found} cells where the first row has "
+            f"{len(self.columns)}; cells that hold the separator must be in quotes."
+        )
+
+    def _ends_in_quotes(self) -> bool:
+        """Whether the last cell is quoted and never closed, which pyarrow lets pass."""
+        with self._open() as stream:
+            cells = self._parse(stream, {str(len(self.columns) - 1): pa.string()}).column(0)
+        last = cells[-1].as_py() if len(cells) else None
+        return "\n" in (last or "") and stream.last_byte != b'"'
+
+    def _damaged(self) -> InputError:
+        return InputError(f"{self._path} is damaged or incomplete; get a fresh copy of it.")

@@ -1,0 +1,178 @@
+"""The columns of a node table as a table of numbers, every decision told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.columns import FeatureColumn
+from egoscore.read.kinds import Column, Unusable, decide
+from egoscore.read.table import Table, counted, quoted
+
+_UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
+_AS = {"number": "numbers as they are", "yes/no": "yes/no, as 1 and 0", "date": "days since 1970"}
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features of all nodes: `values` (N, F) float32, and what each of them is."""
+
+    values: NDArray[np.float32]
+    columns: tuple[FeatureColumn, ...]
+
+
+def read_features(
+    loaded: dict[str, pa.ChunkedArray],
+    table: Table,
+    asked: tuple[str, ...] | None,
+    extra: int,
+    notes: list[str],
+    imputes: bool,
+) -> Features:
+    """The features in `loaded`, which is used up; `extra` nodes without a row come at the end."""
+    columns = _decided(loaded, table, asked, notes)
+    if not imputes:
+        _refuse_missing(columns, table)
+    _note_kinds(columns, table, notes)
+    parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
+    while columns:  # taken one by one: what has become a feature is not needed any more
+        parts += _filled(columns.pop(0), extra, table, notes)
+    return _stacked(parts)
+
+
+def _decided(
+    loaded: dict[str, pa.ChunkedArray],
+    table: Table,
+    asked: tuple[str, ...] | None,
+    notes: list[str],
+) -> list[Column]:
+    columns = []
+    for name in list(loaded):
+        found = decide(name, loaded.pop(name), table.name, table.is_comma_free)
+        is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
+        if is_nameless and isinstance(found, Column) and _counts(found):
+            found = Unusable(name, "has no name and only counts the rows")
+        if isinstance(found, Column):
+            columns.append(found)
+            continue
+        if asked is not None:
+            raise InputError(
+                f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; leave it "
+                "out of --features."
+            )
+        notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
+    return columns
+
+
+def _counts(column: Column) -> bool:
+    """Whether a column is 0, 1, 2 … or 1, 2, 3 …, as the index that pandas writes."""
+    steps = np.diff(column.parts[0][: 1 << 24])  # beyond, float32 does not count any more
+    return column.kind == "number" and bool((steps == 1).all())
+
+
+def _refuse_missing(columns: list[Column], table: Table) -> None:
+    counts = {c.name: int(np.count_nonzero(c.is_missing)) for c in columns}
+    gaps = [f"'{name}' ({count})" for name, count in counts.items() if count]
+    if gaps:
+        raise InputError(
+            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, or give --impute "
+            "median to fill them and flag where they were, or leave columns out with --ignore."
+        )
+
+
+def _note_kinds(columns: list[Column], table: Table, notes: list[str]) -> None:
+    for kind, words in _AS.items():
+        names = [c.name for c in columns if c.kind == kind and c.how is None]
+        if names:
+            notes.append(f"{table.name}: {words}: {quoted(names)}.")
+    for column in columns:
+        if column.kind == "category":
+            how = f", {column.how}" if column.how else ""
+            notes.append(
+                f"{table.name}: column '{column.name}' is a category with {len(column.parts)} "
+                f"values, one 0/1 feature each{how}."
+            )
+        elif column.how is not None:
+            words = "a date" if column.kind == "date" else "a number"
+            notes.append(f"{table.name}: column '{column.name}' is {words}, read {_by(column)}.")
+
+
+def _by(column: Column) -> str:
+    if column.kind == "date":
+        return f"as {column.how}, and counts days since 1970"
+    how = str(column.how)
+    return how if how.startswith("as ") else f"with {how}"
+
+
+def _filled(
+    column: Column, extra: int, table: Table, notes: list[str]
+) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
+    """The features of a column without gaps, and where the gaps were."""
+    is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
+    has_gaps = bool(is_missing.any())
+    constant = len(column.parts) == 1 and np.ptp(column.parts[0][~column.is_missing]) == 0
+    if constant:
+        notes.append(f"{table.name}: column '{column.name}' is the same everywhere: left out.")
+    else:
+        yield from _values(column, is_missing, extra)
+    if has_gaps:
+        count = int(np.count_nonzero(is_missing))
+        notes.append(
+            f"{table.name}: column '{column.name}' is missing for {counted(count, 'node')}: "
+            f"{_fill_words(column, constant)} and flagged in a feature of its own."
+        )
+        yield FeatureColumn(column.name, "missing"), is_missing.astype(np.float32)
+
+
+def _values(
+    column: Column, is_missing: NDArray[np.bool_], extra: int
+) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
+    for part, detail in zip(column.parts, column.details, strict=True):
+        values = np.concatenate([part, np.zeros(extra, dtype=np.float32)]) if extra else part
+        if column.kind != "category" and is_missing.any():
+            values[is_missing] = _typical(column.kind, part[~column.is_missing])
+        yield FeatureColumn(column.name, column.kind, detail), values
+
+
+def _typical(kind: str, known: NDArray[np.float32]) -> float:
+    """The median, or of yes and no the more frequent one."""
+    if kind == "yes/no":
+        return float(known.mean(dtype=np.float64) > 0.5)
+    return float(np.median(known))
+
+
+def _fill_words(column: Column, constant: bool) -> str:
+    if constant:
+        return "left out"
+    if column.kind == "category":
+        return "none of its values"
+    return "the more frequent answer" if column.kind == "yes/no" else "filled with the median"
+
+
+def _stacked(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
+    if not parts:
+        return Features(np.empty((0, 0), dtype=np.float32), ())
+    columns = tuple(column for column, _ in parts)
+    values = np.empty((len(parts[0][1]), len(parts)), dtype=np.float32)
+    for place in range(len(columns)):
+        values[:, place] = parts.pop(0)[1]
+    return Features(values, with_unique_titles(columns))
+
+
+def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
+    """The same with a number after a name whose title another has already."""
+    result: list[FeatureColumn] = []
+    taken: set[str] = set()
+    for column in columns:
+        number, unique = 1, column
+        while unique.title in taken:
+            number += 1
+            unique = replace(column, name=f"{column.name} #{number}")
+        taken.add(unique.title)
+        result.append(unique)
+    return tuple(result)

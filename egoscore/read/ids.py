@@ -1,0 +1,175 @@
+"""Ids of any type as text or whole numbers, the same on both sides.
+
+The rules: text stays exactly as written ("007" is not 7). Only if every id of the edges and of the
+node table is a whole number in its shortest form are all of them numbers; where numbers meet text,
+they are compared as text. All of it works on the different ids, not on the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.read.table import decoded, is_text
+
+_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+_POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
+
+
+@dataclass(frozen=True)
+class IdColumn:
+    """A column of ids: `values` are the different ones (int64 or text), `codes` (rows,) which.
+
+    `codes` is -1 where the cell is empty; `where` is what messages call the column.
+    """
+
+    where: str
+    values: pa.Array
+    codes: NDArray[np.int32]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its ids are whole numbers by type."""
+        return bool(pa.types.is_int64(self.values.type))
+
+    def first_missing(self) -> int | None:
+        """The first row without an id."""
+        empty = np.flatnonzero(self.codes < 0)
+        return int(empty[0]) if len(empty) else None
+
+
+def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[str]) -> IdColumn:
+    """A column of a table as ids."""
+    where = f"column '{name}' of {table}"
+    plain = _plain(column, where, notes)
+    # encoded here, all chunks share one dictionary; as it came, each has its own
+    is_coded = pa.types.is_dictionary(plain.type)
+    chunks = (plain.unify_dictionaries() if is_coded else plain.dictionary_encode()).chunks
+    if not chunks:
+        return IdColumn(where, pa.array([], pa.string()), np.empty(0, np.int32))
+    values = chunks[0].dictionary
+    values = values.cast(pa.string()) if is_text(values.type) else values
+    pieces = [chunk.indices.cast(pa.int32()).fill_null(-1).to_numpy() for chunk in chunks]
+    return _used(IdColumn(where, values, np.concatenate(pieces)))
+
+
+def _plain(column: pa.ChunkedArray, where: str, notes: list[str]) -> pa.ChunkedArray:
+    """The column as int64, text, or text by code."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        if kind.value_type == pa.string():
+            return column
+        return _plain(decoded(column), where, notes)
+    if is_text(kind):
+        return column
+    if pa.types.is_integer(kind):
+        return _cast_or(column, pa.int64(), pa.string())
+    if pa.types.is_floating(kind):
+        known = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        whole = _cast_or(known, pa.int64(), pa.string())
+        if pa.types.is_integer(whole.type):
+            notes.append(f"The ids in {where} are whole numbers kept as decimals, read as 12.")
+        return whole
+    if pa.types.is_temporal(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return column.cast(pa.string())
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    raise InputError(
+        f"The ids in {where} are of type {kind}; turn them into text or whole numbers."
+    )
+
+
+def _cast_or(column: pa.ChunkedArray, kind: pa.DataType, other: pa.DataType) -> pa.ChunkedArray:
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:
+        return column.cast(other)
+
+
+def _used(ids: IdColumn) -> IdColumn:
+    """Without ids that no row has (categories may have such), and with empty text as missing."""
+    count = len(ids.values)
+    occurs = np.zeros(count + 1, dtype=bool)
+    occurs[ids.codes] = True  # -1, an empty cell, is the one beyond
+    keep = occurs[:count]
+    if is_text(ids.values.type):
+        keep &= pc.not_equal(pc.fill_null(ids.values, ""), "").to_numpy(zero_copy_only=False)
+    if keep.all():
+        return ids
+    new = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1).astype(np.int32)
+    return replace(ids, values=ids.values.filter(pa.array(keep)), codes=new[ids.codes])
+
+
+def settle(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
+    """The same columns with ids of one type: those of both ends, then those of the node table."""
+    columns = _trimmed(_without_point_zero(columns, notes), has_table, notes)
+    if all(column.has_numbers or _all_match(column.values, _WHOLE) for column in columns):
+        return [replace(column, values=column.values.cast(pa.int64())) for column in columns]
+    return [replace(column, values=column.values.cast(pa.string())) for column in columns]
+
+
+def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdColumn]:
+    """12.0 as 12 where a whole column is like that and another is not.
+
+    Pandas writes whole numbers so once a cell of the column was missing.
+    """
+    if not any(c.has_numbers or _all_match(c.values, _WHOLE) for c in columns):
+        return columns
+    result = []
+    for column in columns:
+        if not column.has_numbers and _all_match(column.values, _POINT_ZERO):
+            shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
+            column = replace(column, values=shorter)
+            notes.append(f"The ids in {column.where} end in .0 and are read without it.")
+        result.append(column)
+    return result
+
+
+def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
+    """Without space around ids, but only if that is what makes them match."""
+    before = [column.values.cast(pa.string()) for column in columns]
+    after = [pc.utf8_trim_whitespace(values) for values in before]
+    if all(a.equals(b) for a, b in zip(before, after, strict=True)):
+        return columns
+    if any(pc.any(pc.equal(values, "")).as_py() for values in after):  # an id of nothing but space
+        return columns
+    matters = _matches_table if has_table else _matches_ends
+    if not matters(before, after):
+        return columns
+    notes.append("Ids match only without the space around them, so it is left out.")
+    return [replace(c, values=values) for c, values in zip(columns, after, strict=True)]
+
+
+def _matches_table(before: list[pa.Array], after: list[pa.Array]) -> bool:
+    """Whether more ends are in the node table without space, and its ids are still different."""
+    if len(pc.unique(after[-1])) < len(after[-1]):
+        return False
+    found = [sum(_count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
+    return found[1] > found[0]
+
+
+def _matches_ends(before: list[pa.Array], after: list[pa.Array]) -> bool:
+    """Whether a whole column has space, as in `a, b`, and shares ids with the other without it."""
+    is_padded = any(
+        pc.all(pc.not_equal(a, b)).as_py() for a, b in zip(before, after, strict=True) if len(a)
+    )
+    return is_padded and _count_in(*after) > _count_in(*before)
+
+
+def _count_in(values: pa.Array, known: pa.Array) -> int:
+    return pc.sum(pc.is_in(values, value_set=known)).as_py() or 0
+
+
+def _all_match(values: pa.Array, pattern: str) -> bool:
+    if not len(values):
+        return False
+    # most text is told from numbers by its first few
+    return all(
+        pc.all(pc.match_substring_regex(part, pattern)).as_py()
+        for part in (values.slice(0, 100), values)
+    )

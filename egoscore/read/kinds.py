@@ -1,0 +1,161 @@
+"""What a column of a node table is: numbers, yes and no, dates, categories, or not to be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.read.dates import days, parse_dates
+from egoscore.read.numbers import MISSING, bare_cells, parse_numbers
+from egoscore.read.table import decoded, is_number, is_text
+
+MOST_CATEGORIES = 20
+YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as numbers.
+
+    Attributes:
+        kind: as in `FeatureColumn`.
+        parts: one array (rows,) float32 for each feature, zero where the cell is empty.
+        details: for each part the category it stands for; ("",) for other kinds.
+        is_missing: (rows,) which cells are empty.
+        how: how cells were read where there was a choice.
+    """
+
+    name: str
+    kind: str
+    parts: tuple[NDArray[np.float32], ...]
+    is_missing: NDArray[np.bool_]
+    details: tuple[str, ...] = ("",)
+    how: str | None = None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A column that is no feature, and why."""
+
+    name: str
+    reason: str
+
+
+def decide(
+    name: str, column: pa.ChunkedArray, where: str, is_comma_free: bool
+) -> Column | Unusable:
+    """What a column is, by its type, or by all its cells if it is text."""
+    kind = column.type
+    if column.null_count == len(column):
+        return Unusable(name, "is empty")
+    if pa.types.is_dictionary(kind):
+        column = decoded(column)
+        if not is_text(column.type):  # declared to be categories, whatever their type
+            return _categories(name, column.cast(pa.string()))
+        kind = column.type
+    if pa.types.is_boolean(kind):
+        return _numeric(name, "yes/no", _floats(column.cast(pa.uint8())), where)
+    if is_number(kind):
+        return _numeric(name, "number", _floats(column), where)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _numeric(name, "date", days(column), where)
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return _numeric(name, "number", _hours(column), where, "as hours")
+    if is_text(kind):
+        return _text(name, column, where, is_comma_free)
+    return Unusable(name, f"holds {kind}, which cannot be turned into numbers")
+
+
+def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Numbers of any type, NaN where nothing is there."""
+    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    return found
+
+
+def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    counts = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return _floats(counts) / (3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
+
+
+def _numeric(
+    name: str, kind: str, values: NDArray[np.float64], where: str, how: str | None = None
+) -> Column | Unusable:
+    is_missing = np.isnan(values)
+    if is_missing.all():
+        return Unusable(name, "is empty")
+    _refuse_beyond_float32(name, values, where)
+    numbers = np.where(is_missing, 0.0, values).astype(np.float32)
+    return Column(name, kind, (numbers,), is_missing, how=how)
+
+
+def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:
+    infinite = int(np.count_nonzero(np.isinf(values)))
+    if infinite:
+        raise InputError(
+            f"Column '{name}' of {where} has infinite values ({infinite} of them); replace them or "
+            "leave the column out with --ignore."
+        )
+    beyond = np.abs(values) > _LARGEST
+    if beyond.any():
+        raise InputError(
+            f"Column '{name}' of {where} has values beyond single precision (found "
+            f"{values[beyond][0]}); rescale it or leave it out with --ignore."
+        )
+
+
+def _text(name: str, column: pa.ChunkedArray, where: str, is_comma_free: bool) -> Column | Unusable:
+    """Text is looked at once for every different cell."""
+    coded = column.combine_chunks().dictionary_encode()
+    cells = coded.dictionary.cast(pa.string())
+    rows = coded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    for kind, parse in _READERS.items():
+        found = parse(cells, is_comma_free)
+        if found is not None:
+            values, how = found
+            return _numeric(name, kind, np.append(values, np.nan)[rows], where, how)
+    return _categories(name, column)
+
+
+def _parse_yes_no(cells: pa.Array, _: bool) -> tuple[NDArray[np.float64], str | None] | None:
+    trimmed, is_missing = bare_cells(cells)
+    words = np.array(pc.utf8_lower(trimmed).to_pylist() if len(cells) < 99 else [], dtype=object)
+    present = set(words[~is_missing]) if len(words) else set()
+    pair = next((pair for pair in YES_NO if present and present <= set(pair)), None)
+    if pair is None:
+        return None
+    return np.where(is_missing, np.nan, words == pair[0]), None
+
+
+_READERS: dict[str, Any] = {
+    "yes/no": _parse_yes_no,
+    "number": parse_numbers,
+    "date": lambda cells, _: parse_dates(cells),
+}
+
+
+def _categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
+    """One part for every different text; an empty cell is none of them."""
+    text = column.cast(pa.large_string())
+    is_missing = pc.fill_null(pc.equal(text, ""), True).to_numpy()
+    different = pc.unique(text.filter(pa.array(~is_missing)))
+    if len(different) > MOST_CATEGORIES:
+        return Unusable(
+            name,
+            f"is text with {len(different)} different values, more than the {MOST_CATEGORIES} that "
+            "can each become a feature",
+        )
+    values = sorted(different.to_pylist())
+    if not values:
+        return Unusable(name, "is empty")
+    parts = (pc.fill_null(pc.equal(text, value), False).to_numpy() for value in values)
+    doubtful = [value for value in values if value.strip().lower() in MISSING]
+    how = f"with {doubtful[0]!r} as one of them, not as missing" if doubtful else None
+    arrays = tuple(part.astype(np.float32) for part in parts)
+    return Column(name, "category", arrays, is_missing, tuple(values), how)

@@ -1,0 +1,117 @@
+"""Which column is what, by its name: without regard to case and surrounding space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egoscore.errors import InputError
+from egoscore.read.choices import Choices
+from egoscore.read.table import Table, quoted
+
+LABEL = "label"
+# Names of the two ends of an edge, as pairs: `from` beside `name` says nothing.
+PAIRS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("source_id", "target_id"),
+    ("sourceid", "targetid"),
+    ("src_id", "dst_id"),
+    ("from_id", "to_id"),
+    ("fromid", "toid"),
+    ("from_node", "to_node"),
+    ("fromnodeid", "tonodeid"),
+    ("source_node", "target_node"),
+    ("source", "destination"),
+    ("origin", "destination"),
+    ("sender", "receiver"),
+    ("sender_id", "receiver_id"),
+    ("payer", "payee"),
+    ("buyer", "seller"),
+    ("follower", "followee"),
+    ("citing", "cited"),
+    ("caller", "callee"),
+    ("head", "tail"),
+    ("start", "end"),
+    ("u", "v"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("node_a", "node_b"),
+    ("user1", "user2"),
+    ("user_1", "user_2"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+)
+# The first names are only ever ids; the others are ids if they hold those of the edges.
+SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
+LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
+
+
+def bare(name: str) -> str:
+    """A name as it is compared."""
+    return name.strip().casefold()
+
+
+def find(option: str, given: str, table: Table) -> str:
+    """The column a user means, exactly or without regard to case and space."""
+    if given in table.columns:
+        return given
+    alike = [column for column in table.columns if bare(column) == bare(str(given))]
+    if len(alike) != 1:
+        columns = quoted([column for column in table.columns if column not in table.nameless])
+        raise InputError(
+            f"--{option} names the column '{given}', which {table.name} does not have; it has "
+            f"{columns}."
+        )
+    return alike[0]
+
+
+def known_pair(columns: Sequence[str]) -> tuple[str, str] | None:
+    """The first pair of names that both stand for the ends of an edge."""
+    by_name = {bare(column): column for column in columns}
+    found = ((by_name.get(first), by_name.get(second)) for first, second in PAIRS)
+    return next(((a, b) for a, b in found if a is not None and b is not None), None)
+
+
+def is_header(cells: Sequence[str], given: Sequence[str]) -> bool:
+    """Whether a row of cells names columns that are known, or that the user gave."""
+    bares = {bare(cell) for cell in cells}
+    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(bare(name) for name in given)}
+    return known_pair(cells) is not None or bool(bares & known)
+
+
+def find_ends(table: Table, choices: Choices, notes: list[str]) -> tuple[str, str]:
+    """The columns of both ends of the edges: given, known by name, or the first two."""
+    named = [c for c in table.columns if c not in table.nameless]
+    if len(named) < 2:
+        raise InputError(
+            f"{table.name} needs two columns, the ids at both ends of the edges (found "
+            f"{len(named)}); check what separates its cells."
+        )
+    source = None if choices.source is None else find("source", choices.source, table)
+    target = None if choices.target is None else find("target", choices.target, table)
+    if source is None or target is None:
+        source, target = _completed(source, target, named, table, notes)
+    if source == target:
+        raise InputError(f"--source and --target both name the column '{source}'; give two.")
+    return source, target
+
+
+def _completed(
+    source: str | None, target: str | None, named: list[str], table: Table, notes: list[str]
+) -> tuple[str, str]:
+    """Both ends, where at most one was given; a guess is said aloud."""
+    pair = known_pair(named)
+    if source is None and target is None and pair is not None:
+        return pair
+    if source is not None and pair is not None and source == pair[0]:
+        return pair
+    if target is not None and pair is not None and target == pair[1]:
+        return pair
+    others = [column for column in named if column not in (source, target)]
+    found = (source or others.pop(0), target or others.pop(0))
+    notes.append(
+        f"{table.name}: edges go from column '{found[0]}' to column '{found[1]}', taken by their "
+        "place; --source and --target say otherwise."
+    )
+    return found

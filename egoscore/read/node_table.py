@@ -1,0 +1,83 @@
+"""The table of nodes: which of its columns are ids, labels, features, or none of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.read.choices import Choices
+from egoscore.read.ids import IdColumn
+from egoscore.read.labels import find_label, read_labels
+from egoscore.read.names import bare, find
+from egoscore.read.node_ids import find_ids
+from egoscore.read.table import Table, counted
+
+
+def read_nodes(
+    nodes: Table,
+    ends: tuple[str, str],
+    columns: tuple[IdColumn, IdColumn],
+    choices: Choices,
+    notes: list[str],
+) -> tuple[dict[str, pa.ChunkedArray], IdColumn]:
+    """The columns that may be features or labels, and the ids.
+
+    `ends` are the names of the columns of the edges that hold ids, `columns` these ids.
+    """
+    ignored = {c for c in nodes.columns if any(bare(c) == bare(name) for name in choices.ignore)}
+    chosen = [find("features", name, nodes) for name in choices.features or ()]
+    label = find_label(nodes, choices.label)
+    loaded = nodes.read([c for c in nodes.columns if c not in ignored])
+    id_name, ids = find_ids(loaded, nodes, ends, columns, choices.id, notes)
+    _refuse_twice("--features", chosen, {"--ignore": ignored, "--id": {id_name}})
+    if choices.label is not None:
+        others = {"--features": set(chosen), "--ignore": ignored, "--id": {id_name}}
+        _refuse_twice("--label", [label], others)
+    del loaded[id_name]
+    if choices.features is not None:
+        wanted = dict.fromkeys([*chosen, label])
+        loaded = {c: loaded[c] for c in wanted if c in loaded}
+    return loaded, ids
+
+
+def _refuse_twice(option: str, names: Iterable[str | None], others: dict[str, set[str]]) -> None:
+    """Refuse a column that is to be two things."""
+    for name in names:
+        other = next((other for other, taken in others.items() if name in taken), None)
+        if other == "--id":
+            raise InputError(
+                f"{option} names the column '{name}', which holds the ids; choose one."
+            )
+        if other is not None:
+            raise InputError(f"{option} and {other} both name the column '{name}'; choose one.")
+
+
+def take_labels(
+    loaded: dict[str, pa.ChunkedArray],
+    nodes: Table,
+    choices: Choices,
+    extra: int,
+    notes: list[str],
+) -> NDArray[np.int8] | None:
+    """The labels, taken out of `loaded`; none if `extra` nodes have none."""
+    name = find_label(nodes, choices.label)
+    asked = {bare(feature) for feature in choices.features or ()}
+    if name is None or name not in loaded or bare(name) in asked:
+        return None
+    labels = read_labels(loaded[name], name, nodes, choices.label is not None, notes)
+    if labels is not None or choices.features is not None:
+        del loaded[name]
+    if labels is None:
+        return None
+    if extra:
+        words = f"No label is known of {counted(extra, 'node')} only in the edges"
+        if choices.label is not None:
+            raise InputError(f"{words}; leave out --impute, and they are left out, or --label.")
+        notes.append(f"{words}, so the column '{name}' is not used.")
+        return None
+    notes.append(f"{nodes.name}: column '{name}' says which nodes are known outliers.")
+    return labels

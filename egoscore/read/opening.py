@@ -1,0 +1,85 @@
+"""From a path to a stream of plain bytes, whatever the file is packed with."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from egoscore.errors import InputError
+from egoscore.graph.archive import open_archive, read_member
+
+# What a file is packed with is read off its first bytes: names lie more often.
+_CODECS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_XZ, _ZIP = b"\xfd7zXZ\x00", b"PK\x03\x04"
+_PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+# How decompressors, pyarrow and the system fail on damaged bytes.
+DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
+
+
+def require_file(path: str | Path) -> Path:
+    """The path, refused in one sentence if it is not a file that can be read."""
+    path = Path(path).expanduser()
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; a file is needed here.")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
+    except FileNotFoundError:
+        raise InputError(f"{path} is not there; check the name and the folder.") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}.") from error
+    return path
+
+
+def plain_ending(path: Path) -> str:
+    """The ending of the name without that of the packing: .csv for edges.CSV.gz."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    while suffixes and suffixes[-1] in _PACKED_ENDINGS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """At most `count` bytes of what is in the file, unpacked."""
+    with open_stream(path) as stream:
+        pieces, left = [], count
+        while left and (piece := stream.read(left)):
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+
+def open_stream(path: Path) -> Any:
+    """What is in the file, unpacked as it is read."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start.startswith(_XZ):  # the one packing that pyarrow does not know
+        return lzma.open(path)
+    if start.startswith(_ZIP):
+        return _only_member(path)
+    codec = next((name for magic, name in _CODECS.items() if start.startswith(magic)), None)
+    return pa.input_stream(str(path), compression=codec)
+
+
+def _only_member(path: Path) -> Any:
+    with path.open("rb") as file, open_archive(file, path) as archive:
+        names = archive.namelist()
+        if any(name.startswith("xl/") for name in names):
+            raise InputError(f"{path} is an Excel workbook; save the sheet as CSV and give that.")
+        # macOS adds a hidden companion for every file it zips
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+        ]
+        if len(members) != 1:
+            raise InputError(
+                f"{path} must hold exactly one file (found {len(members)}); unpack it first."
+            )
+        return read_member(archive, members[0], path)

@@ -1,0 +1,57 @@
+"""Tables in Parquet and Arrow files, read by pyarrow a few columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from egoscore.errors import InputError
+from egoscore.read.opening import DAMAGE
+from egoscore.read.table import ArrowTable, Table, is_number
+
+PARQUET, ARROW = b"PAR1", b"ARROW1"
+
+
+class ParquetTable(Table):
+    """A Parquet file; only the columns asked for are read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._schema = pq.read_schema(path)
+        except DAMAGE as error:
+            raise _incomplete(path, "Parquet") from error
+        super().__init__(str(path), self._schema.names)
+
+    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        try:
+            with pq.ParquetFile(self._path) as file:
+                table = file.read(columns=list(columns))
+        except (*DAMAGE, UnicodeDecodeError) as error:
+            raise _incomplete(self._path, "Parquet") from error
+        return {column: table[column] for column in columns}
+
+    def looks_numeric(self, column: str) -> bool:
+        return is_number(self._schema.field(column).type)
+
+
+def open_arrow(path: Path) -> ArrowTable:
+    """A file in Arrow's own format (Feather), as a file or as a stream."""
+    try:
+        with pa.memory_map(str(path)) as source:
+            try:
+                table = pa.ipc.open_file(source).read_all()
+            except pa.ArrowInvalid:
+                source.seek(0)
+                table = pa.ipc.open_stream(source).read_all()
+        table.validate(full=True)  # what is damaged must not be followed into memory
+    except DAMAGE as error:
+        raise _incomplete(path, "Arrow") from error
+    return ArrowTable(str(path), table)
+
+
+def _incomplete(path: Path, kind: str) -> InputError:
+    return InputError(f"{path} is not a complete {kind} file; write it again.")

@@ -1,0 +1,90 @@
+"""A table before it is read: what it is called, which columns it has, and the columns on demand."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from egoscore.errors import InputError
+
+INDEX = "__index_level_0__"  # what pyarrow calls the nameless index of a pandas frame
+
+
+class Table(ABC):
+    """A table of edges or nodes.
+
+    Attributes:
+        name: what messages call it.
+        columns: the names of its columns, all different.
+        notes: what was decided when it was opened.
+        nameless: those of `columns` that are called by their place.
+        is_comma_free: whether a comma in a cell may be that of a number such as 12,5.
+    """
+
+    nameless: frozenset[str] = frozenset((INDEX,))
+    is_comma_free = True
+
+    def __init__(self, name: str, columns: Sequence[str]) -> None:
+        self.name = name
+        self.columns = tuple(columns)
+        self.notes: list[str] = []
+        twice = next((c for c in self.columns if self.columns.count(c) > 1), None)
+        if twice is not None:
+            raise InputError(f"{name} has two columns called '{twice}'; rename one of them.")
+
+    @abstractmethod
+    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        """These columns, all of them at once."""
+
+    @abstractmethod
+    def looks_numeric(self, column: str) -> bool:
+        """Whether a column seems to hold numbers, without reading all of it."""
+
+
+class ArrowTable(Table):
+    """A table in memory."""
+
+    def __init__(self, name: str, table: pa.Table) -> None:
+        super().__init__(name, table.column_names)
+        self._table = table
+
+    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        return {column: self._table[column] for column in columns}
+
+    def looks_numeric(self, column: str) -> bool:
+        return is_number(self._table.schema.field(column).type)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of text."""
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of codes as the values they stand for."""
+    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, kind)
+
+
+def quoted(names: Sequence[str], most: int = 12) -> str:
+    """Names in a sentence, the first few of them if there are many."""
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things in a sentence."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

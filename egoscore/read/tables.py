@@ -1,0 +1,83 @@
+"""A table from whatever the user has: a path, a frame, an Arrow table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from egoscore.errors import InputError
+from egoscore.read.csv_file import CsvTable
+from egoscore.read.opening import plain_ending, require_file
+from egoscore.read.parquet_file import ARROW, PARQUET, ParquetTable, open_arrow
+from egoscore.read.table import ArrowTable, Table
+
+NETWORK_ENDINGS = (".graphml", ".gexf", ".npz", ".mat", ".pt")
+_EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+
+
+def open_table(source: Any, role: str, given: Sequence[str] = ()) -> Table:
+    """The table in `source`; `role` is what messages call it if it is no file.
+
+    `given` are names of columns the user expects, by which a row of names is known as such.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return _open_file(require_file(Path(source)), given)
+    if isinstance(source, pa.Table):
+        return ArrowTable(role, source)
+    if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
+        return _open_frame(source, role)
+    raise InputError(
+        f"{role.capitalize()} must be a path, a frame of pandas or polars, or an Arrow table "
+        f"(found {type(source).__name__})."
+    )
+
+
+def _open_file(path: Path, given: Sequence[str]) -> Table:
+    ending = plain_ending(path)
+    if ending in NETWORK_ENDINGS:
+        raise InputError(
+            f"{path} holds a whole network, not a table; give it alone, without a table of nodes."
+        )
+    with path.open("rb") as file:
+        start = file.read(8)
+    if ending in _EXCEL or start.startswith(_OLD_OFFICE):
+        raise InputError(f"{path} is an Excel workbook; save the sheet as CSV and give that.")
+    if start.startswith(PARQUET) or ending in (".parquet", ".pq"):
+        return ParquetTable(path)
+    if start.startswith(ARROW) or ending in (".feather", ".arrow", ".ipc", ".arrows"):
+        return open_arrow(path)
+    return CsvTable(path, given)
+
+
+def _open_frame(frame: Any, role: str) -> Table:
+    try:
+        return ArrowTable(role, pa.table(frame))
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+            raise InputError(
+                f"{role.capitalize()} cannot be read: {_first_line(error)}."
+            ) from error
+    names = [str(name) for name in frame.columns]
+    columns = [_as_arrow(frame.iloc[:, place]) for place in range(len(names))]
+    table = ArrowTable(role, pa.Table.from_arrays([array for array, _ in columns], names))
+    mixed = [name for name, (_, is_mixed) in zip(names, columns, strict=True) if is_mixed]
+    table.notes += [f"{role}: column '{n}' mixes types and is read as text." for n in mixed]
+    return table
+
+
+def _as_arrow(column: Any) -> tuple[pa.Array, bool]:
+    """A column of a pandas frame; if it mixes types as text, since there is no type for it."""
+    try:
+        return pa.array(column, from_pandas=True), False
+    except (pa.ArrowException, ValueError, TypeError):
+        cells = zip(column.tolist(), column.isna().tolist(), strict=True)
+        return pa.array([None if empty else str(cell) for cell, empty in cells]), True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__

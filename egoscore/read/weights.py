@@ -1,0 +1,54 @@
+"""Weights of edges as features of the nodes at their ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.columns import FeatureColumn
+from egoscore.read.kinds import Column, decide
+from egoscore.read.table import Table
+
+_DETAILS = ("total", "mean", "largest")
+
+
+def read_weights(column: pa.ChunkedArray, name: str, table: Table) -> NDArray[np.float64]:
+    """The weights of the edges, (rows,) finite."""
+    found = decide(name, column, table.name, table.is_comma_free)
+    if not isinstance(found, Column) or found.kind not in ("number", "yes/no"):
+        raise InputError(f"--weight needs numbers, and column '{name}' of {table.name} holds none.")
+    missing = int(np.count_nonzero(found.is_missing))
+    if missing:
+        raise InputError(
+            f"Column '{name}' of {table.name} has missing values ({missing} of them), the first in "
+            f"row {int(found.is_missing.argmax()) + 1} below the names; every edge needs a weight, "
+            "so fill them in or drop the edges."
+        )
+    return found.parts[0].astype(np.float64)
+
+
+def weigh(
+    ends: NDArray[np.int32], weights: NDArray[np.float64], size: int, name: str
+) -> tuple[NDArray[np.float32], tuple[FeatureColumn, ...]]:
+    """Total, mean and largest weight of every node's edges, (N, 3), zero where it has none.
+
+    Both directions count together, an edge that is listed twice counts twice, and one from a
+    node to itself once.
+    """
+    loops = ends[0] == ends[1]
+    nodes = np.concatenate([ends[0], ends[1][~loops]])
+    values = np.concatenate([weights, weights[~loops]])
+    counts = np.bincount(nodes, minlength=size)
+    total = np.bincount(nodes, weights=values, minlength=size)
+    largest = np.full(size, -np.inf)
+    np.maximum.at(largest, nodes, values)
+    largest[counts == 0] = 0.0
+    table = np.stack([total, total / np.maximum(counts, 1), largest], axis=1)
+    if (np.abs(table) > np.finfo(np.float32).max).any():
+        raise InputError(
+            f"The total of column '{name}' over a node's edges is beyond single precision; rescale "
+            "the column."
+        )
+    return table.astype(np.float32), tuple(FeatureColumn(name, "weight", d) for d in _DETAILS)

@@ -1,0 +1,64 @@
+"""Values as short text for a page: nothing that a table holds may break its layout."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Any
+
+from egoscore.tell.words import printable
+
+_CUT = "…"
+
+
+def brief(value: Any, limit: int = 60) -> str:
+    """A value as at most `limit` harmless characters; of longer ones the middle is left out."""
+    text = str(value)
+    if len(text) > 2 * limit:  # before what may be long is spelled out
+        text = text[:limit] + text[-limit:]
+        return _middle_cut(printable(text), limit)
+    text = printable(text)
+    return text if len(text) <= limit else _middle_cut(text, limit)
+
+
+def label(value: Any, width: int) -> str:
+    """A value in the room of about `width` Latin letters; ideographs take twice as much."""
+    text = brief(value, width)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return brief(value, max(2, width // 2)) if len(text) + wide > width else text
+
+
+def number(value: Any) -> str:
+    """A number as four digits tell it."""
+    if value is None or math.isnan(value):
+        return "–"  # noqa: RUF001
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"  # noqa: RUF001
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """A value of the user's tables, not rounded more than a reader would."""
+    if value is None:
+        return number(value)
+    return f"{value:.10g}" if isinstance(value, float) else brief(value, limit)
+
+
+def signed(value: float) -> str:
+    """A number with its sign."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def percent(value: float) -> str:
+    """A percentile, with enough digits to tell 99.9 from 100."""
+    if math.isnan(value):
+        return number(value)
+    digits = 0 if value < 99 else 1 if value < 99.9 else 2
+    return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
+
+
+def _middle_cut(text: str, limit: int) -> str:
+    tail = (limit - 1) // 3
+    return text[: limit - 1 - tail] + _CUT + text[len(text) - tail :]

@@ -1,0 +1,45 @@
+"""What was found, for another program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from egoscore.tell.words import meaning
+
+if TYPE_CHECKING:
+    from egoscore.detect import Detection
+
+_SHOWN = ("node", "score", "rank", "percentile", "p_value", "flag", "ego_size")
+
+
+def detection_record(found: Detection, top: int) -> str:
+    """One JSON object: the network, how it was read, the threshold, remarks, the highest nodes."""
+    kept, graph = found.findings, found.graph
+    record = {
+        "run": str(found.path),
+        "network": {
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": graph.num_features,
+            "directed": graph.directed,
+        },
+        "notes": kept.notes,
+        "meaning": meaning(found.detector.preset, graph.num_nodes),
+        "threshold": kept.threshold,
+        "rule": kept.rule,
+        "num_flagged": kept.num_flagged,
+        "remarks": kept.remarks,
+        "evaluation": found.evaluation and asdict(found.evaluation),
+        "top": _highest(found, top),
+    }
+    return json.dumps(record)
+
+
+def _highest(found: Detection, top: int) -> list[dict[str, Any]]:
+    """The highest nodes, as far as they are explained with causes and summary."""
+    rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(list(_SHOWN)).to_pylist()
+    for row, why in zip(rows, found.findings.explanations, strict=False):
+        row |= {"causes": why.causes, "summary": why.summary}
+    return rows

@@ -1,0 +1,86 @@
+"""Every block of code in the docs is run, page by page, as a reader would do it."""
+
+import importlib
+import re
+
+import pytest
+import typer
+from docs.commands import assert_known, require_target, run
+from docs.pages import DOCS, LANGUAGES, PAGES, README, ROOT, blocks, inline_commands, plain
+
+from egoscore.cli import app
+
+
+def name(page):
+    return page.name
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+def test_every_block_runs_and_prints_what_is_shown(page, capsys):
+    names, printed, before = {"__name__": page.stem}, "", ""
+    for block in blocks(page):
+        if block.language == "python":
+            code = "\n" * block.line + block.text  # so that a traceback tells the line
+            exec(compile(code, page.name, "exec"), names)
+            printed = capsys.readouterr().out
+        elif block.language == "sh":
+            printed = "\n".join(run(words) for words in block.commands)
+        else:
+            for part in re.split(r"^…$", block.text, flags=re.MULTILINE):
+                shown, found = (plain(text, before == "sh") for text in (part, printed))
+                assert shown in found, f"{page.name}, line {block.line}"
+            continue
+        before = block.language
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+def test_every_block_says_what_it_is(page):
+    unknown = [(b.line, b.language) for b in blocks(page) if b.language not in LANGUAGES]
+    assert not unknown, "every block must be one that the tests run, or what one prints"
+    text = page.read_text(encoding="utf-8")
+    hidden = re.findall(r"^ {4,}((?:egoscore|python|make|pip) .*)$", text, re.MULTILINE)
+    assert not hidden, "commands stand in blocks that say sh"
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+def test_every_command_in_the_text_can_be_given(page):
+    """Options must exist; values are often left out there."""
+    group = typer.main.get_command(app)
+    for first, *words in inline_commands(page):
+        if first == "make":
+            require_target(words)
+        elif first == "python" and words[0] not in ("-m", "-c"):
+            assert (ROOT / words[0]).exists(), words
+            source = (ROOT / words[0]).read_text(encoding="utf-8")
+            assert all(f'"{w}"' in source for w in words if w.startswith("--")), words
+        elif first == "egoscore":
+            command = group if words[0].startswith("-") else group.commands[words[0]]
+            assert_known(words, command)
+
+
+def test_every_page_is_in_the_map_of_the_site():
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert all(f": {page.name}\n" in nav for page in PAGES)
+
+
+def test_every_name_in_the_paper_to_code_map_can_be_imported():
+    text = (DOCS / "paper-to-code.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(egoscore[\w.]*):([\w.]+)`", text)
+    rows = [row for row in text.splitlines() if row.startswith("| ") and "`egoscore." in row]
+    assert len(rows) > 20
+    for module, path in named:
+        found = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        assert getattr(found, "__module__", module) == module, f"{path} is not made in {module}"
+
+
+def test_the_examples_of_how_to_extend_are_files_that_the_tests_run():
+    """Each is shown on the page as it stands in its file."""
+    page = DOCS / "extending.md"
+    shown = [block.text for block in blocks(page) if block.language == "python"]
+    files = re.findall(r"`(examples/\w+\.py)`", page.read_text(encoding="utf-8"))
+    assert len(files) == 3
+    for file in files:
+        assert (ROOT / file).read_text(encoding="utf-8") in shown, file

@@ -1,0 +1,42 @@
+"""What the README and the examples say must be so, and what the docs point to must exist."""
+
+import re
+import runpy
+
+import pytest
+from docs.pages import DOCS, README, ROOT, blocks
+
+
+def of_language(language):
+    return [block for block in blocks(README) if block.language == language]
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_python_of_the_readme_prints_ten_nodes_why_the_first_and_three_scores(capsys):
+    (block,) = of_language("python")
+    exec(compile(block.text, "README.md", "exec"), {"__name__": "readme"})
+    assert len(capsys.readouterr().out.splitlines()) == 12
+
+
+def test_two_commands_are_enough():
+    named = [words for block in of_language("sh") for words in block.commands]
+    assert [words[1] for words in named if words[0] == "make"] == ["demo", "test"]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_every_example_runs(path, capsys):
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md"))])
+def test_every_link_and_every_file_named_in_the_docs_exists(path):
+    text = path.read_text(encoding="utf-8")
+    links = [to for to in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in to]
+    files = re.findall(r"`((?:egoscore|benchmarks|tests|examples|docs)/[\w/.]+)`", text)
+    for target in links:
+        assert (path.parent / target).exists(), target
+        assert (path.parent / target).is_dir() or (path.parent / target).read_text().strip()
+    for target in files:
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,154 @@
+"""Which features are off: against the conditional Gaussian, written out block by block."""
+
+import numpy as np
+import pytest
+from sklearn.covariance import ledoit_wolf
+
+from egoscore.explain import features
+from egoscore.explain.features import UsualErrors, deviating
+from egoscore.graph import FeatureScaling
+from egoscore.graph.columns import FeatureColumn
+
+RNG = np.random.default_rng(0)
+NUMBERS = tuple(FeatureColumn(name) for name in "abcdef")
+GROUPED = (
+    FeatureColumn("age"),
+    FeatureColumn("country", "category", "NZ"),
+    FeatureColumn("country", "category", "PT"),
+    FeatureColumn("income"),
+    FeatureColumn("country", "missing"),
+    FeatureColumn("since", "date"),
+)
+
+
+def errors_of(size=3000, width=6, seed=0):
+    """Errors that go together."""
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(size, width)) @ rng.normal(size=(width, width))).astype(np.float32)
+
+
+def unexplained(errors, one, columns):
+    """What the normal equations leave of one node's errors, and how much is usual: both (F,)."""
+    sample = errors.astype(np.float64)
+    covariance = ledoit_wolf(sample - sample.mean(axis=0), assume_centered=True)[0]
+    covariance += 1e-6 * np.eye(len(one))
+    rest, usual = np.empty((2, len(one)))
+    for name in {column.name for column in columns}:
+        mine = np.array([column.name == name for column in columns])
+        between = covariance[np.ix_(mine, ~mine)]
+        weights = np.linalg.solve(covariance[np.ix_(~mine, ~mine)], between.T).T
+        rest[mine] = one[mine] - weights @ one[~mine]
+        usual[mine] = np.sqrt(np.diag(covariance[np.ix_(mine, mine)] - weights @ between.T))
+    return rest, usual
+
+
+class TestUsualErrors:
+    @pytest.mark.parametrize("columns", [NUMBERS, GROUPED], ids=["numbers", "grouped"])
+    def test_what_is_left_is_what_the_others_do_not_explain(self, columns):
+        errors = errors_of()
+        usual = UsualErrors.fit(errors, columns, 0)
+        for one in errors[:20]:
+            rest, deviation = unexplained(errors, one, columns)
+            left, sizes = usual.left(one)
+            np.testing.assert_allclose(left, rest, rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(sizes, rest / deviation, rtol=1e-4, atol=1e-5)
+
+    def test_columns_of_one_table_column_do_not_explain_each_other(self):
+        """One-hot columns add up to one, so each would be explained by the others."""
+        country = RNG.integers(0, 3, 2000)
+        hot = np.eye(3)[country] - 1 / 3
+        errors = np.column_stack([RNG.normal(size=2000), hot]).astype(np.float32)
+        columns = (NUMBERS[0], *(FeatureColumn("country", "category", c) for c in "xyz"))
+        one = errors[0]
+        together, _ = UsualErrors.fit(errors, columns, 0).left(one)
+        np.testing.assert_allclose(together[1:], one[1:], atol=0.05)
+        apart, _ = UsualErrors.fit(errors, NUMBERS[:4], 0).left(one)
+        assert np.abs(apart[1:]).max() < 0.2 * np.abs(one[1:]).max()
+
+    def test_usual_nodes_have_sizes_of_about_one(self):
+        errors = errors_of()
+        usual = UsualErrors.fit(errors, NUMBERS, 0)
+        sizes = np.array([usual.left(one)[1] for one in errors])
+        np.testing.assert_allclose(sizes.std(axis=0), 1, atol=0.1)
+
+    def test_a_value_that_breaks_with_the_others_stands_out_though_usual_by_itself(self):
+        shared = RNG.normal(size=(2000, 1))
+        errors = (shared + 0.1 * RNG.normal(size=(2000, 3))).astype(np.float32)
+        one = np.array([1.0, 1.0, -1.0], dtype=np.float32)
+        _, sizes = UsualErrors.fit(errors, NUMBERS[:3], 0).left(one)
+        assert np.argmax(np.abs(sizes)) == 2
+        assert sizes[2] < -8
+
+    def test_the_sign_says_whether_it_is_more_or_less(self):
+        usual = UsualErrors.fit(errors_of(), NUMBERS, 0)
+        one = errors_of(seed=1)[0]
+        np.testing.assert_allclose(usual.left(-one)[1], -usual.left(one)[1])
+
+    @pytest.mark.parametrize("make", ["one_by_one", "too wide"])
+    def test_one_by_one_every_feature_is_measured_by_itself(self, make, monkeypatch):
+        errors = errors_of() + np.float32(0.5)
+        if make == "too wide":
+            monkeypatch.setattr(features, "_WIDEST", 5)
+            usual = UsualErrors.fit(errors, NUMBERS, 0)
+        else:
+            usual = UsualErrors.one_by_one(errors)
+        left, sizes = usual.left(errors[3])
+        np.testing.assert_allclose(left, errors[3])
+        expected = errors[3] / np.sqrt(np.square(errors.astype(np.float64)).mean(axis=0))
+        np.testing.assert_allclose(sizes, expected, rtol=1e-5)
+
+    @pytest.mark.parametrize("size", [1, 2, 50])
+    @pytest.mark.parametrize("make", [UsualErrors.one_by_one, lambda e: UsualErrors.fit(e, NUMBERS[: e.shape[1]], 0)])  # fmt: skip # noqa: E501
+    @pytest.mark.parametrize("width", [1, 4])
+    def test_where_nothing_is_ever_off_nothing_is(self, size, make, width):
+        errors = np.zeros((size, width), dtype=np.float32)
+        for found in make(errors).left(errors[0]):
+            np.testing.assert_array_equal(found, 0)
+
+    def test_what_never_errs_and_then_does_is_far_off_and_finite(self):
+        errors = np.column_stack([RNG.normal(size=400), np.zeros(400)]).astype(np.float32)
+        for usual in (UsualErrors.fit(errors, NUMBERS[:2], 0), UsualErrors.one_by_one(errors)):
+            _, sizes = usual.left(np.array([0.0, 1.0], dtype=np.float32))
+            assert np.isfinite(sizes).all()
+            assert sizes[1] > 5
+
+
+class TestDeviating:
+    RAW = np.array([10.0, 200.0, -3.0, 7.0], dtype=np.float32)
+    TABLE = np.array([[8, 100, -3, 7], [12, 300, 3, 7], [10, 200, 0, 7]], dtype=np.float32)
+
+    def found(self, rest, sizes, most=8, raw=RAW, observed=None):
+        scaling = FeatureScaling.fit(self.TABLE)
+        seen = scaling.scale(raw[None])[0] if observed is None else observed
+        return deviating(
+            raw, seen, np.array(rest), np.array(sizes), scaling, NUMBERS[: len(raw)], most
+        )
+
+    def test_the_furthest_off_comes_first_whatever_its_sign(self):
+        found = self.found([0.1, 0.2, 0.3, 0.0], [1.0, -9.0, 3.004, 0.0])
+        assert [one.name for one in found] == ["b", "c", "a", "d"]
+        assert [one.size for one in found] == [-9.0, 3.0, 1.0, 0.0]
+
+    def test_values_are_told_in_the_users_units(self):
+        """What is expected lies `rest` deviations of the column below what is."""
+        deviation = self.TABLE.std(axis=0)
+        found = {one.name: one for one in self.found([1.0, -0.5, 2.0, 0.0], [4, 3, 2, 1])}
+        assert found["a"].observed == "10"
+        assert found["a"].expected == f"{10 - deviation[0]:.4g}"
+        assert found["b"].expected == f"{200 + 0.5 * deviation[1]:.4g}"
+        assert found["c"].expected == f"{-3 - 2 * deviation[2]:.4g}"
+
+    def test_a_constant_column_is_expected_to_be_what_it_was(self):
+        raw = np.array([10.0, 200.0, -3.0, 9.0], dtype=np.float32)
+        found = self.found([0.0] * 4, [0.0, 0.0, 0.0, 1.0], raw=raw)
+        assert (found[0].name, found[0].observed, found[0].expected) == ("d", "9", "7")
+
+    def test_only_as_many_as_wanted(self):
+        assert [one.name for one in self.found([0.0] * 4, [1, 2, 3, 4], most=2)] == ["d", "c"]
+
+    def test_what_lies_farther_than_the_model_sees_is_not_expected_farther_for_it(self):
+        """The model saw a value of 10 deviations and is off by all of it: the mean is expected."""
+        raw = np.array([1e6, 200.0, -3.0, 7.0], dtype=np.float32)
+        seen = np.array([10.0, 0.0, 0.0, 0.0], dtype=np.float32)
+        found = self.found([10.0, 0.0, 0.0, 0.0], [30.0, 0, 0, 0], raw=raw, observed=seen)
+        assert (found[0].observed, found[0].expected) == ("1,000,000", "10")

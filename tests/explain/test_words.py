@@ -1,0 +1,158 @@
+"""Where a node stands, what it is called, and the sentence about it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore import AttributedGraph
+from egoscore.errors import InputError
+from egoscore.explain.explanation import Explanation, Picture
+from egoscore.explain.reasons import Reasoner, Reasons
+from egoscore.explain.words import Scores, explanation, row_of
+from egoscore.tell.ranking import ranking
+
+
+def network(size, ids=None):
+    return AttributedGraph.from_edges([[], []], np.ones((size, 1)), ids=ids)
+
+
+def objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+class TestStanding:
+    @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30))
+    @settings(max_examples=80, deadline=None)
+    def test_it_is_the_row_of_the_ranking(self, scores):
+        score = np.array(scores)
+        graph, cut = network(len(score), [f"n{i}" for i in range(len(score))]), 2.0
+        p_value = np.linspace(0, 1, len(score))
+        table = ranking(graph, score, p_value, (score > cut).astype(np.int64), {})
+        rows = {row["node"]: row for row in table.to_pylist()}
+        for number in range(len(score)):
+            found = Scores(score, p_value, cut).standing(number)
+            expected = rows[f"n{number}"] | {"num_nodes": len(score)}
+            assert found == {name: expected[name] for name in found}
+            assert {"score", "rank", "percentile", "p_value", "flag"} < set(found)
+
+    def test_its_parts_are_plain(self):
+        score = np.array([1.0, 2.0])
+        found = Scores(score, np.exp(-score), 1.5).standing(0)
+        kinds = [type(value) for value in found.values()]
+        assert kinds == [float, int, int, float, float, bool]
+
+
+class TestRow:
+    def test_numbers_are_found_as_numbers_and_as_text(self):
+        graph = network(4, [30, 17, 5, 8])
+        assert row_of(graph, 17) == row_of(graph, "17") == row_of(graph, np.int64(17)) == 1
+
+    def test_text_is_found_as_text(self):
+        graph = network(3, ["ann", "bob", "cat"])
+        assert row_of(graph, "cat") == row_of(graph, np.str_("cat")) == 2
+
+    def test_of_ids_that_look_alike_the_same_kind_comes_first(self):
+        graph = network(3, objects(["1", 1, (1, 2)]))
+        assert (row_of(graph, "1"), row_of(graph, 1)) == (0, 1)
+
+    def test_text_that_is_a_number_elsewhere_is_a_number(self):
+        assert row_of(network(2, objects([1, "a"])), "1") == 0
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 50])
+    def test_a_tuple_is_one_name_however_many_nodes_there_are(self, size):
+        ids = objects([(number, number + 1) for number in range(size)])
+        graph = network(size, ids)
+        for number, name in enumerate(ids):
+            assert row_of(graph, name) == number
+            assert row_of(graph, str(name)) == number
+
+    @pytest.mark.parametrize("name", [(1, 2), [0], np.array([0, 1]), None, float("nan"), 2.5, b"a"])
+    def test_what_is_no_id_here_is_refused_in_one_sentence(self, name):
+        with pytest.raises(InputError, match="There is no node") as caught:
+            row_of(network(2), name)
+        assert "\n" not in str(caught.value)
+
+    def test_one_that_is_nearly_right_is_suggested(self):
+        graph = network(3, ["Anna Smith", "Bob", "Cat"])
+        with pytest.raises(InputError) as caught:
+            row_of(graph, "Ana Smith")
+        assert str(caught.value) == (
+            "There is no node 'Ana Smith' in the network; did you mean 'Anna Smith'?"
+        )
+
+    def test_if_none_is_near_one_is_shown_as_an_example(self):
+        with pytest.raises(InputError) as caught:
+            row_of(network(3, [100, 200, 300]), "zebra")
+        assert str(caught.value) == (
+            "There is no node 'zebra' in the network; its ids look like '100'."
+        )
+
+
+class Teller(Reasoner):
+    """Gives one node's reasons for all, and says what it is asked about."""
+
+    like_it = "nodes of its kind"
+
+    def __init__(self, **questions):
+        picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
+        self.reasons = Reasons(3, questions, (), (), (), (), 1.0, 0.5, (), picture)
+
+    def of(self, node):
+        return self.reasons
+
+    def phrase(self, cause, reasons):
+        assert reasons is self.reasons
+        return f"[{cause}]"
+
+
+GRAPH = network(1234, [f"n{number}" for number in range(1234)])
+
+
+def explained(teller, p_value=0.001):
+    score = np.arange(1234.0)
+    return explanation(1233, GRAPH, Scores(score, np.full(1234, p_value), 1000.0), teller)
+
+
+class TestExplanation:
+    def test_strong_answers_are_the_causes(self):
+        assert explained(Teller(a=9.0, b=3.1, c=3.0)).causes == ("a", "b")
+
+    def test_at_most_two_are_in_the_sentence(self):
+        found = explained(Teller(a=9.0, b=8.0, c=7.0))
+        assert found.causes == ("a", "b", "c")
+        assert found.summary.endswith(": [a], and [b].")
+
+    def test_the_sentence_says_how_high_and_how_rare(self):
+        assert explained(Teller(a=9.0)).summary == (
+            "Node n1233 is number 1 of 1,234 by abnormality (about 1 in 1,000 nodes of its kind "
+            "scores as high): [a]."
+        )
+
+    def test_if_none_is_strong_the_strongest_is_the_cause_and_that_is_said(self):
+        found = explained(Teller(a=1.0, b=0.5))
+        assert found.causes == ("a",)
+        assert found.summary.endswith(": nothing about it stands out; if anything, [a].")
+
+    @pytest.mark.parametrize(
+        ("p_value", "often"), [(1.0, "1"), (0.5, "2"), (0.3, "3"), (1 / 1234, "1,234")]
+    )
+    def test_how_rare_is_a_whole_number(self, p_value, often):
+        assert f"(about 1 in {often} nodes of its kind" in explained(Teller(a=9.0), p_value).summary
+
+    @pytest.mark.parametrize("p_value", [0.0, 1 / 1235])
+    def test_what_cannot_be_counted_is_not_given_as_a_number(self, p_value):
+        assert (
+            "(rarer than 1 in 1,234 nodes of its kind)" in explained(Teller(a=9.0), p_value).summary
+        )
+
+    def test_everything_else_is_handed_on(self):
+        teller = Teller(a=9.0)
+        found = explained(teller)
+        assert isinstance(found, Explanation)
+        assert (found.node, found.rank, found.score, found.flag) == ("n1233", 1, 1233.0, True)
+        for name, value in vars(teller.reasons).items():
+            if name != "questions":
+                assert getattr(found, name) is value, name

@@ -1,0 +1,91 @@
+"""What a feature is to the user: its title, and its values as the user would write them."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore.graph.columns import KINDS, FeatureColumn
+
+
+class TestTitle:
+    @pytest.mark.parametrize(
+        ("column", "title"),
+        [
+            (FeatureColumn("age"), "age"),
+            (FeatureColumn("member", "yes/no"), "member"),
+            (FeatureColumn("since", "date"), "since"),
+            (FeatureColumn("country", "category", "NZ"), "country = NZ"),
+            (FeatureColumn("country", "missing"), "country is missing"),
+            (FeatureColumn("amount", "weight", "total"), "amount (total)"),
+            (FeatureColumn("clustering", "structure"), "clustering"),
+        ],
+    )
+    def test_it_says_what_the_feature_is(self, column, title):
+        assert column.title == title
+
+    def test_features_of_one_column_have_different_ones(self):
+        parts = [
+            FeatureColumn("a"),
+            FeatureColumn("a", "category", "x"),
+            FeatureColumn("a", "category", "y"),
+            FeatureColumn("a", "missing"),
+            FeatureColumn("a", "weight", "mean"),
+            FeatureColumn("a", "weight", "total"),
+        ]
+        assert len({part.title for part in parts}) == len(parts)
+
+
+class TestShow:
+    @given(st.dates(min_value=date(1900, 1, 1), max_value=date(9999, 12, 31)))
+    @settings(max_examples=100, deadline=None)
+    def test_days_since_1970_are_a_date(self, day):
+        days = (day - date(1970, 1, 1)).days
+        assert FeatureColumn("d", "date").show(float(days)) == day.isoformat()
+
+    def test_part_of_a_day_is_still_that_day(self):
+        noon = (date(2024, 2, 29) - date(1970, 1, 1)) / timedelta(days=1) + 0.5
+        assert FeatureColumn("d", "date").show(noon) == "2024-02-29"
+
+    @pytest.mark.parametrize("days", [1e7, -1e7, 1e300, -1e300])
+    def test_days_beyond_any_calendar_are_still_told(self, days):
+        assert FeatureColumn("d", "date").show(days) == f"{days:.4g} days after 1970"
+
+    @pytest.mark.parametrize("kind", ["yes/no", "category", "missing"])
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (1.0, "yes"),
+            (0.0, "no"),
+            (0.25, "25% yes"),
+            (0.999, "100% yes"),
+            (-0.2, "0% yes"),
+            (3.0, "100% yes"),
+        ],
+    )
+    def test_an_expected_yes_is_a_share(self, kind, value, text):
+        assert FeatureColumn("x", kind, "y").show(value) == text
+
+    @pytest.mark.parametrize("kind", ["number", "weight", "structure"])
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (3.0, "3"),
+            (1234.56, "1235"),
+            (-0.5, "-0.5"),
+            (9999.2, "9999"),
+            (9999.7, "10,000"),
+            (-12345.6, "-12,346"),
+            (1e9, "1,000,000,000"),
+            (1e15, "1e+15"),
+        ],
+    )
+    def test_numbers_have_four_digits_or_are_whole(self, kind, value, text):
+        assert FeatureColumn("x", kind).show(value) == text
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+    @settings(max_examples=50, deadline=None)
+    def test_any_feature_can_be_shown(self, kind, value):
+        assert FeatureColumn("x", kind).show(value).isprintable()

@@ -1,0 +1,103 @@
+"""Dates as days, with pandas as judge."""
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore.read.dates import days, parse_dates
+
+
+def parse(*cells):
+    return parse_dates(pa.array(cells, pa.string()))
+
+
+def expected(*cells, **how):
+    moments = pd.to_datetime(list(cells), utc=True, **how)
+    return (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+
+
+@given(st.lists(st.dates(date(1800, 1, 1), date(2200, 1, 1)), min_size=1))
+@settings(deadline=None)
+def test_every_date_in_every_way(dates):
+    wanted = [(d - date(1970, 1, 1)).days for d in dates]
+    for form in ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%Y-%m-%d 00:00"):
+        found, how = parse(*(d.strftime(form) for d in dates))
+        if form != "%d.%m.%Y" or "fit" in how or any(d.day > 12 for d in dates):
+            np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("2020-01-02T03:04:05Z", "2021-05-06T07:08:09+02:00"),
+        ("2020-01-02 03:04:05.123456", "2021-01-01 00:00:00"),
+        ("2020-01-02 03:04",),
+        ("2020-01-02T03:04:05.123456789",),
+    ],
+)
+def test_iso_as_pandas_reads_it(cells):
+    found, how = parse(*cells)
+    np.testing.assert_allclose(found, expected(*cells, format="ISO8601"), rtol=1e-12)
+    assert how is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "how"),
+    [
+        (("13/01/2020", "1/2/2020"), "%d/%m/%Y", "day, month, year"),
+        (("01/13/2020", "1/2/2020"), "%m/%d/%Y", "month, day, year"),
+        (("2.1.2020",), "%d.%m.%Y", "day, month, year (month, day, year would fit as well)"),
+        (("25-12-2020 7:30",), "%d-%m-%Y %H:%M", "day, month, year"),
+        (("2020/1/2 10:20:30",), "%Y/%m/%d %H:%M:%S", "year, month, day"),
+    ],
+)
+def test_other_orders_are_told(cells, form, how):
+    found, said = parse(*cells)
+    np.testing.assert_allclose(found, expected(*cells, format=form))
+    assert said == how
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("31/02/2020",),
+        ("13/13/2020",),
+        ("13/01/2020", "01/13/2020"),
+        ("2020-02-31",),
+        ("01/02/20",),
+        ("12",),
+        ("1.5",),
+        ("2020-01-02", "tomorrow"),
+        ("", "NA"),
+        ("1/2/2020x",),
+    ],
+)
+def test_what_is_no_date_stays_text(cells):
+    assert parse(*cells) is None
+
+
+def test_gaps_stay_gaps():
+    found, _ = parse("2020-01-01", "", "NA", None)
+    np.testing.assert_array_equal(np.isnan(found), [False, True, True, True])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.date32(),
+        pa.date64(),
+        pa.timestamp("s"),
+        pa.timestamp("ns"),
+        pa.timestamp("us", "Europe/Paris"),
+    ],
+)
+def test_every_type_of_date(kind):
+    moment = datetime(2020, 6, 1, tzinfo=UTC)
+    column = pa.chunked_array([pa.array([moment, None], pa.timestamp("s", "UTC"))])
+    plain = column if getattr(kind, "tz", None) else column.cast(pa.timestamp("s"))
+    np.testing.assert_array_equal(days(plain.cast(kind)), [18414, np.nan])

@@ -1,0 +1,144 @@
+"""Columns of a node table as features: every decision told, nothing dropped silently."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from egoscore.graph.columns import FeatureColumn
+from egoscore.read.features import with_unique_titles
+
+EDGES = "source,target\na,b\nb,c\nc,d\n"
+
+
+def nodes(**columns):
+    frame = pd.DataFrame({"id": list("abcd"), **columns})
+    return frame.to_csv(index=False)
+
+
+def test_every_kind_at_once(read, said):
+    reading = read(
+        EDGES,
+        nodes(
+            age=[30, 40, 50, 61],
+            vip=["yes", "no", "no", "yes"],
+            joined=["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"],
+            seen=["13/01/2020", "14/01/2020", "15/01/2020", "16/01/2020"],
+            sum=["1,234.5", "2", "3", "4"],
+            city=["Rome", "Oslo", "Rome", "Rome"],
+            word=["w", "w", "w", "w"],
+            empty=[None] * 4,
+        ),
+    )
+    graph = reading.graph
+    assert graph.feature_names == (
+        "age", "vip", "joined", "seen", "sum", "city = Oslo", "city = Rome",
+    )  # fmt: skip
+    assert graph.features[0].tolist() == [30, 1, 18262, 18274, 1234.5, 0, 1]
+    assert [column.kind for column in graph.columns] == [
+        "number", "yes/no", "date", "date", "number", "category", "category",
+    ]  # fmt: skip
+    for words in (
+        "numbers as they are: 'age'.",
+        "yes/no, as 1 and 0: 'vip'.",
+        "days since 1970: 'joined'.",
+        "column 'seen' is a date, read as day, month, year, and counts days since 1970.",
+        "column 'sum' is a number, read with commas between thousands.",
+        "column 'city' is a category with 2 values, one 0/1 feature each.",
+        "column 'word' is the same everywhere: left out.",
+        "column 'empty' is empty, so it is left out.",
+    ):
+        assert said(reading, words), words
+
+
+def test_numbers_are_those_of_pandas(read):
+    random = np.random.default_rng(0)
+    table = random.normal(size=(4, 5)) * 10.0 ** random.integers(-9, 9, (4, 5))
+    frame = pd.DataFrame(table, columns=list("vwxyz"))
+    graph = read(EDGES, nodes(**frame)).graph
+    np.testing.assert_array_equal(graph.features, frame.to_numpy(np.float32))
+
+
+def test_missing_values_are_one_error_that_names_columns_and_counts(read, refusal):
+    table = nodes(age=[1, None, None, 4], city=["x", "y", None, "x"], fine=[1, 2, 3, 4])
+    message = refusal(read, EDGES, table)
+    assert "missing values in 'age' (2), 'city' (1);" in message
+    assert "--impute median" in message
+    assert "--ignore" in message
+    assert "fine" not in message
+    graph = read(EDGES, table, ignore=("age", "CITY")).graph
+    assert graph.feature_names == ("fine",)
+
+
+def test_impute_fills_and_flags(read, said):
+    reading = read(
+        EDGES,
+        nodes(
+            age=[1, None, 3, 9],
+            vip=["yes", "yes", None, "no"],
+            city=["x", "y", None, "x"],
+            same=[5, 5, None, 5],
+        ),
+        impute="median",
+    )
+    found = dict(zip(reading.graph.feature_names, reading.graph.features.T.tolist(), strict=True))
+    assert found == {
+        "age": [1, 3, 3, 9],
+        "age is missing": [0, 1, 0, 0],
+        "vip": [1, 1, 1, 0],
+        "vip is missing": [0, 0, 1, 0],
+        "city = x": [1, 0, 0, 1],
+        "city = y": [0, 1, 0, 0],
+        "city is missing": [0, 0, 1, 0],
+        "same is missing": [0, 0, 1, 0],
+    }
+    assert said(reading, "column 'age' is missing for 1 node: filled with the median")
+    assert said(reading, "column 'vip' is missing for 1 node: the more frequent answer")
+    assert said(reading, "column 'city' is missing for 1 node: none of its values")
+
+
+def test_features_are_those_asked_for_in_that_order(read, refusal):
+    table = nodes(x=[1, 2, 3, 4], y=[2, 1, 2, 1], name=list("pqrs"))
+    assert read(EDGES, table, features=("Y", "x")).graph.feature_names == ("y", "x")
+    assert "does not have" in refusal(read, EDGES, table, features=("z",))
+    assert "which holds the ids" in refusal(read, EDGES, table, features=("id",))
+    both = {"features": ("x",), "ignore": ("x",)}
+    assert "--features and --ignore both name the column 'x'" in refusal(read, EDGES, table, **both)
+
+
+def test_text_with_many_values_is_left_out_or_refused(read, refusal, said):
+    ids = [f"n{i}" for i in range(30)]
+    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairwise(ids))
+    frame = pd.DataFrame({"id": ids, "x": range(30), "note": [f"text {i}" for i in ids]})
+    table = frame.to_csv(index=False)
+    reading = read(edges, table)
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, "column 'note' is text with 30 different values")
+    message = refusal(read, edges, table, features=("x", "note"))
+    assert "'note' of" in message
+    assert "cannot be a feature" in message
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_the_index_that_pandas_writes_is_no_feature(read, said, name):
+    table = f"{name},id,x\n0,a,1\n1,b,5\n2,c,2\n3,d,7\n"
+    reading = read(EDGES, table)
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, "has no name and only counts the rows")
+
+
+def test_no_usable_column_means_the_structure(read, said):
+    reading = read(EDGES, nodes(word=["w"] * 4))
+    assert reading.graph.is_structural
+    assert said(reading, "structure of the network gives them")
+
+
+def test_titles_are_made_different():
+    columns = (
+        FeatureColumn("a = b"),
+        FeatureColumn("a", "category", "b"),
+        FeatureColumn("a", "category", "b"),
+    )
+    titles = [column.title for column in with_unique_titles(columns)]
+    assert titles == ["a = b", "a #2 = b", "a #3 = b"]

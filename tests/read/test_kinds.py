@@ -1,0 +1,108 @@
+"""What a column is, by its type or by its cells."""
+
+import decimal
+from datetime import date, time, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from egoscore.read.kinds import MOST_CATEGORIES, Column, Unusable, decide
+
+
+def column(values, kind=None, is_comma_free=True):
+    return decide("c", pa.chunked_array([pa.array(values, kind)]), "t.csv", is_comma_free)
+
+
+@pytest.mark.parametrize(
+    ("values", "arrow", "kind", "numbers"),
+    [
+        ([1, 2], pa.int8(), "number", [1, 2]),
+        ([1, 2**63], pa.uint64(), "number", [1, 2**63]),
+        ([0.5, 2], pa.float32(), "number", [0.5, 2]),
+        ([0.5, 2], pa.float16(), "number", [0.5, 2]),
+        ([decimal.Decimal("1.25"), 2], pa.decimal128(5, 2), "number", [1.25, 2]),
+        ([True, False], None, "yes/no", [1, 0]),
+        (["Yes", " no"], None, "yes/no", [1, 0]),
+        (["TRUE", "false"], pa.large_string(), "yes/no", [1, 0]),
+        (["y", "n"], pa.string_view(), "yes/no", [1, 0]),
+        ([date(1970, 1, 2), date(1970, 1, 3)], None, "date", [1, 2]),
+        (["1970-01-02", "1970-01-03"], None, "date", [1, 2]),
+        (["1.5", "2"], None, "number", [1.5, 2]),
+        ([timedelta(hours=3), timedelta(days=1)], None, "number", [3, 24]),
+        ([time(6, 30), time(12)], None, "number", [6.5, 12]),
+        ([time(6, 30), time(12)], pa.time32("s"), "number", [6.5, 12]),
+    ],
+)
+def test_every_type_that_is_a_number(values, arrow, kind, numbers):
+    found = column(values, arrow)
+    assert isinstance(found, Column)
+    assert found.kind == kind
+    assert not found.is_missing.any()
+    np.testing.assert_array_equal(found.parts[0], np.array(numbers, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, None, 3], [1.0, float("nan"), 3.0], ["1", "", "3"], ["1", "NA", "3"], [True, None, False]],
+)
+def test_gaps_are_found(values):
+    assert column(values).is_missing.tolist() == [False, True, False]
+
+
+def test_text_is_categories_and_a_gap_is_none_of_them():
+    found = column(["red", "blue", None, "", "red"])
+    assert found.kind == "category"
+    assert found.details == ("blue", "red")
+    np.testing.assert_array_equal(found.parts, [[0, 1, 0, 0, 0], [1, 0, 0, 0, 1]])
+    assert found.is_missing.tolist() == [False, False, True, True, False]
+    assert found.how is None
+    assert "'NA' as one of them" in column(["red", "NA"]).how
+
+
+def test_declared_categories_are_categories_whatever_their_type():
+    numbers = pa.chunked_array([pa.array([3, 1, 3]).dictionary_encode()])
+    found = decide("c", numbers, "t", True)
+    assert (found.kind, found.details) == ("category", ("1", "3"))
+    words = pa.chunked_array([pa.array(["a", "b", None]).dictionary_encode()])
+    assert decide("c", words, "t", True).details == ("a", "b")
+
+
+def test_the_limit_of_categories():
+    assert MOST_CATEGORIES == 20
+    words = [f"word {chr(97 + i)}" for i in range(MOST_CATEGORIES)]
+    assert len(column(words).parts) == MOST_CATEGORIES
+    found = column([*words, "one more"])
+    assert isinstance(found, Unusable)
+    assert f"{MOST_CATEGORIES + 1} different values" in found.reason
+
+
+@pytest.mark.parametrize(
+    "values", [[None, None], ["", None], [float("nan")] * 2, pa.nulls(2), pa.array([None], "int8")]
+)
+def test_an_empty_column_is_told(values):
+    assert column(values) == Unusable("c", "is empty")
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}], [b"x"], [(1, 2)]])
+def test_what_cannot_be_a_number_is_told(values):
+    assert "cannot be turned into numbers" in column(values).reason
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.0, np.inf, -np.inf], "infinite values (2 of them)"),
+        (["1", "inf"], "infinite values (1 of them)"),
+        ([1.0, -1e300], "beyond single precision (found -1e+300)"),
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused(refusal, values, words):
+    message = refusal(column, values)
+    assert words in message
+    assert "Column 'c' of t.csv" in message
+
+
+def test_a_comma_counts_only_where_it_separates_nothing():
+    assert column(["1,5", "2,5"]).kind == "number"
+    assert column(["1,5", "2,5"], is_comma_free=False).kind == "category"

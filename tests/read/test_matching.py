@@ -1,0 +1,79 @@
+"""Edges and nodes meet by their ids; who is missing on either side is said."""
+
+import pytest
+
+
+def test_nodes_only_in_the_edges_are_left_out_with_their_edges(read, pairs, said):
+    reading = read("source,target\na,b\nb,a\na,zoe\nyan,b\na,c\n", "id,x\na,1\nb,2\nc,3\n")
+    assert pairs(reading.graph) == [("a", "b"), ("a", "c")]
+    assert said(reading, "2 nodes of")
+    assert said(reading, "'yan'")
+    assert said(reading, "left out with 2 edges; --impute median keeps them")
+
+
+def test_nodes_only_in_the_edges_are_kept_with_impute(read, pairs, said):
+    reading = read("source,target\na,b\na,zoe\nyan,b\n", "id,x\na,1\nb,5\nc,9\n", impute="median")
+    graph = reading.graph
+    assert graph.ids.tolist() == ["a", "b", "c", "yan", "zoe"]
+    assert pairs(graph) == [("a", "b"), ("a", "zoe"), ("b", "yan")]
+    assert graph.feature_names == ("x", "x is missing")
+    assert graph.features.tolist() == [[1, 0], [5, 0], [9, 0], [5, 1], [5, 1]]
+    assert said(reading, "2 nodes of")
+    assert said(reading, "kept, with all features filled in")
+
+
+def test_nodes_only_in_the_table_are_kept(read, said):
+    reading = read("source,target\na,b\n", "id,x\na,1\nb,2\nc,3\n")
+    assert reading.graph.ids.tolist() == ["a", "b", "c"]
+    assert said(reading, "1 node of")
+    assert said(reading, "has no edge: kept")
+
+
+def test_ids_that_do_not_match_are_refused_with_examples(read, refusal):
+    edges = "source,target\nu1,u2\nu2,u3\nu3,a\n"
+    message = refusal(read, edges, "id,x\na,1\nb,2\n")
+    assert "3 of the 3 edges" in message
+    assert "('u1' and 'u2' there, 'a' and 'b' here)" in message
+
+
+def test_half_of_the_edges_may_go_and_not_one_more(read, refusal):
+    nodes = "id,x\na,1\nb,2\n"
+    assert read("source,target\na,b\na,z\n", nodes).graph.num_edges == 1
+    assert "2 of the 3 edges" in refusal(read, "source,target\na,b\na,z\nb,z\n", nodes)
+
+
+def test_integers_stay_integers_and_text_text(read):
+    graph = read("source,target\n1,2\n2,10\n", "id,x\n10,1\n2,2\n1,3\n").graph
+    assert graph.ids.tolist() == [10, 2, 1]
+    assert graph.ids.dtype.kind == "i"
+    graph = read("source,target\n01,2\n2,10\n", "id,x\n10,1\n2,2\n01,3\n").graph
+    assert graph.ids.tolist() == ["10", "2", "01"]
+    assert graph.ids.dtype == object
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes", "words"),
+    [
+        ("source,target\na,b\n,b\n", None, "Row 2 below the names has no id in column 'source'"),
+        ("source,target\na,b\na,\n", None, "Row 2 below the names has no id in column 'target'"),
+        ("source,target\na,b\n", "id,x\na,1\n,2\n,3\nb,4\n", "2 rows without an id"),
+        (
+            "source,target\na,b\n",
+            "id,x\na,1\nb,2\nb,3\nb,4\n",
+            "'b' occurs more than once, 3 times, in column 'id'",
+        ),
+        ("source,target\n1,2\n", "id,x\n1,1\n1,2\n", "1' occurs more than once, 2 times"),
+        ("source,target\n", None, "has no rows; a network needs edges"),
+        ("source,target\na,b\n", "id,x\n", "has no rows; leave it out"),
+    ],
+)
+def test_what_is_missing_or_twice_is_told(read, refusal, edges, nodes, words):
+    assert words in refusal(read, edges, nodes)
+
+
+def test_space_around_ids(read, pairs, said):
+    reading = read("source, target\na, b\nb, c\n", "id ,x\na ,1\nb ,2\nc ,3\n")
+    assert pairs(reading.graph) == [("a", "b"), ("b", "c")]
+    assert said(reading, "without the space")
+    reading = read("source,target\n1, 2\n2, 1\n")
+    assert reading.graph.ids.tolist() == [1, 2]

@@ -1,0 +1,52 @@
+"""The column that names the nodes: by its name, or by what it holds."""
+
+import pandas as pd
+import pytest
+
+from egoscore.read import read_tables
+
+EDGES = "source,target\na,b\nb,c\n"
+
+
+@pytest.mark.parametrize("name", ["id", "ID", " Id ", "node", "node_id"])
+def test_by_its_name_wherever_it_stands(read, name):
+    reading = read(EDGES, f"x,{name}\n1,a\n2,b\n4,c\n")
+    assert reading.graph.ids.tolist() == ["a", "b", "c"]
+    assert not any("names the nodes" in note for note in reading.notes)
+
+
+def test_a_name_that_only_may_be_the_id_must_hold_ids(read, said):
+    reading = read(EDGES, "name,code,x\nAnn,a,1\nBob,b,2\nCid,c,3\n")
+    assert reading.graph.ids.tolist() == ["a", "b", "c"]
+    assert said(reading, "column 'code' names the nodes")
+    reading = read(EDGES, "code,name,x\nq,a,1\nr,b,2\ns,c,3\n")
+    assert said(reading, "column 'name' names the nodes")
+
+
+def test_the_name_an_end_has(read, said):
+    reading = read("payer,payee\na,b\nb,c\n", "other,payer,x\na,a,1\nb,b,2\nc,c,3\n")
+    assert said(reading, "column 'payer' names the nodes")
+
+
+def test_given(read, refusal):
+    graph = read(EDGES, "id,code,x\n1,a,1\n2,b,2\n3,c,3\n", id="CODE").graph
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.feature_names == ("id", "x")
+    nodes = "id,x\na,1\nb,2\nc,3\n"
+    assert "does not have; it has 'id', 'x'" in refusal(read, EDGES, nodes, id="nothing")
+    assert "both name" in refusal(read, EDGES, nodes, id="id", ignore=("id",))
+
+
+def test_no_such_column_is_told(read, refusal):
+    assert "needs a column 'id'" in refusal(read, EDGES, "x,y\n1,2\n2,3\n")
+
+
+def test_the_index_of_a_frame(said):
+    edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, index=[5, 9])
+    nodes = pd.DataFrame({"x": [1, 2, 3]}, index=["a", "b", "c"])
+    reading = read_tables(edges, nodes)
+    assert reading.graph.ids.tolist() == ["a", "b", "c"]
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, "the index of the frame names the nodes")
+    named = read_tables(edges, nodes.rename_axis("id"))
+    assert named.graph.ids.tolist() == ["a", "b", "c"]

@@ -1,0 +1,89 @@
+"""Files are opened by what is in them; what cannot be opened is said."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import pyarrow as pa
+import pytest
+
+from egoscore.read.opening import first_bytes, open_stream, plain_ending, require_file
+
+TEXT = b"source,target\na,b\n" * 1000
+
+
+def zipped(*names):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, TEXT)
+    return buffer.getvalue()
+
+
+PACKED = {
+    "gz": gzip.compress(TEXT),
+    "bz2": bz2.compress(TEXT),
+    "xz": lzma.compress(TEXT),
+    "zst": pa.compress(TEXT, "zstd", asbytes=True),
+    "zip": zipped("edges.csv"),
+    "csv": TEXT,
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("is_told", [True, False])
+def test_every_packing_is_known_by_its_bytes(write, name, is_told):
+    path = write(f"edges.csv.{name}" if is_told else "edges.csv", PACKED[name])
+    with open_stream(path) as stream:
+        assert stream.read() == TEXT
+    assert first_bytes(path, 10) == TEXT[:10]
+
+
+def test_the_ending_is_that_below_the_packing(tmp_path):
+    for name in ("edges.csv", "EDGES.CSV.GZ", "a.b.csv.zip", "x.csv.gz.bz2"):
+        assert plain_ending(tmp_path / name) == ".csv"
+    assert plain_ending(tmp_path / "edges") == ""
+
+
+def test_what_is_no_file_is_told(tmp_path, write, refusal):
+    assert "is a folder" in refusal(require_file, tmp_path)
+    assert "is not there" in refusal(require_file, tmp_path / "nothing.csv")
+    assert "is empty" in refusal(require_file, write("empty.csv", b""))
+    assert "cannot be read" in refusal(require_file, "a\0b")
+    assert "cannot be read" in refusal(require_file, tmp_path / ("x" * 300))
+
+
+def test_no_permission_is_told(write, refusal, monkeypatch):
+    path = write("secret.csv", TEXT)
+    path.chmod(0)
+    try:
+        path.open().close()
+    except PermissionError:
+        pass
+    else:  # root may read anything
+
+        def denied(*_, **__):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(type(path), "open", denied)
+    assert "cannot be read: Permission denied." in refusal(require_file, path)
+
+
+def test_a_zip_file_holds_one_file(write, refusal):
+    assert "exactly one file (found 2)" in refusal(
+        open_stream, write("two.zip", zipped("a.csv", "b.csv"))
+    )
+    assert "exactly one file (found 0)" in refusal(
+        open_stream, write("mac.zip", zipped("__MACOSX/a"))
+    )
+    excel = write("book.csv", zipped("xl/workbook.xml", "[Content_Types].xml"))
+    assert "Excel workbook; save the sheet as CSV" in refusal(open_stream, excel)
+
+
+def test_a_zip_file_that_would_fill_the_disk_is_refused(write, refusal):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("edges.csv", b"1,2\n" * (1 << 25))
+    assert "more than" in refusal(open_stream, write("bomb.csv.zip", buffer.getvalue()))

@@ -1,0 +1,59 @@
+"""Weights of edges as features, with networkx as judge."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from egoscore.read.weights import weigh
+
+EDGES = "source,target,amount\na,b,3\nb,c,4.5\nc,a,-1\na,b,2\nc,c,7\n"
+
+
+def test_total_mean_and_largest_of_every_edge_of_a_node(read, said):
+    reading = read(EDGES, "id,x\na,1\nb,2\nc,4\nd,8\n", weight="amount")
+    graph = reading.graph
+    assert graph.feature_names == ("x", "amount (total)", "amount (mean)", "amount (largest)")
+    assert [column.kind for column in graph.columns] == ["number", "weight", "weight", "weight"]
+    expected = [[4, 4 / 3, 3], [9.5, 9.5 / 3, 4.5], [10.5, 3.5, 7], [0, 0, 0]]
+    np.testing.assert_allclose(graph.features[:, 1:], expected, rtol=1e-6)
+    assert said(reading, "The weights 'amount'")
+    assert not graph.is_structural
+
+
+def test_totals_as_networkx_counts_them():
+    source = nx.gnm_random_graph(30, 80, seed=1)
+    ends = np.array(source.edges, dtype=np.int32).T
+    weights = np.random.default_rng(0).normal(size=80)
+    nx.set_edge_attributes(source, dict(zip(source.edges, weights, strict=True)), "w")
+    table, _ = weigh(ends, weights, 30, "w")
+    np.testing.assert_allclose(
+        table[:, 0], [source.degree(v, weight="w") for v in range(30)], rtol=1e-5, atol=1e-6
+    )
+    largest = [max((d["w"] for *_, d in source.edges(v, data=True)), default=0) for v in range(30)]
+    np.testing.assert_allclose(table[:, 2], largest, rtol=1e-6)
+
+
+def test_weights_beside_the_structure(read):
+    graph = read(EDGES, weight="amount").graph
+    assert graph.num_features == 10
+    assert not graph.is_structural
+
+
+def test_edges_that_are_left_out_do_not_count(read):
+    graph = read("source,target,w\na,b,1\na,z,9\nb,a,2\n", "id,x\na,1\nb,2\n", weight="w").graph
+    assert graph.features[:, 1].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("edges", "weight", "words"),
+    [
+        ("source,target,w\na,b,x\nb,c,y\n", "w", "--weight needs numbers"),
+        ("source,target,w\na,b,1\nb,c,\n", "w", "missing values (1 of them), the first in row 2"),
+        ("source,target,w\na,b,1\nb,c,inf\n", "w", "infinite"),
+        ("source,target,w\na,b,3e38\na,c,3e38\n", "w", "beyond single precision"),
+        ("source,target,w\na,b,1\n", "target", "holds ids"),
+        ("source,target,w\na,b,1\n", "v", "does not have"),
+    ],
+)
+def test_what_is_no_weight_is_told(read, refusal, edges, weight, words):
+    assert words in refusal(read, edges, weight=weight)

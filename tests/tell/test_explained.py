@@ -1,0 +1,97 @@
+"""An explanation on the terminal: everything it says, and no letter that does harm."""
+
+from dataclasses import replace
+
+import pytest
+from tell.samples import explanation
+
+from egoscore.explain.explanation import Deviation, Tie
+from egoscore.tell.explained import show_explanation
+
+HOSTILE = ["[red]x[/red]", "\x1b[2J", "two\nlines", "\u202etxt", "[/]", "\ud800"]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """What rich lets speak louder than the terminal itself must not come from outside."""
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def printed(capsys):
+    def lines(found):
+        show_explanation(found)
+        output = capsys.readouterr().out
+        return output, [
+            [cell.strip() for cell in line.strip("│").split(" │ ")]
+            for line in output.splitlines()
+            if line.startswith("│")
+        ]
+
+    return lines
+
+
+FOUND = explanation(4, 500, 4.5, flag=True)
+
+
+def test_the_sentence_comes_first(printed):
+    assert printed(FOUND)[0].startswith(FOUND.summary)
+
+
+def test_the_numbers_of_the_score_are_told(printed):
+    text = " ".join(printed(replace(FOUND, ego_size=1))[0].split())
+    assert "Score 4.5, above the threshold; more than 99.2% of the nodes; 1 node in its" in text
+    assert f"energy {FOUND.energy_before:.3g}, 0.432 as expected." in text
+    assert "not above the threshold" in printed(replace(FOUND, flag=False))[0]
+
+
+def test_every_deviation_and_component_has_its_row(printed):
+    _, rows = printed(FOUND)
+    for one in FOUND.features + FOUND.structure:
+        expected = [one.name, one.observed, one.expected, f"{one.size:+.1f} usual errors"]
+        assert expected in rows
+    for one in FOUND.components:
+        name = one.name.replace("_", " ")
+        assert [name, f"{one.value:.4g}", f"{one.percentile:.1f}%"] in rows
+    assert len(rows) == len(FOUND.features + FOUND.structure) + len(FOUND.components)
+
+
+def test_how_many_nodes_it_is_compared_with_is_said(printed):
+    text = " ".join(printed(FOUND)[0].split())
+    assert "Among 140 nodes with ego-graphs of about the same size" in text
+
+
+def test_ties_are_told_with_their_surprise_and_whether_they_are_there(printed):
+    ties = (Tie("ann", 2.345), Tie("bob", 0.5))
+    missed = (Tie("cat", -1.0), Tie("dan", 0.7, present=False))
+    output, _ = printed(replace(FOUND, surprising=ties, expected=missed))
+    assert "Ties that surprise: ann (+2.3), bob (+0.5).\n" in output
+    assert "Expected: cat (-1.0), dan (+0.7, not there).\n" in output
+
+
+def test_what_there_is_none_of_is_not_mentioned(printed):
+    output, _ = printed(replace(FOUND, surprising=(), expected=(), structure=(), components=()))
+    assert "Ties that surprise" not in output
+    assert "Expected:" not in output
+    assert "Place in the network" not in output
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_text(printed, name):
+    found = replace(
+        FOUND,
+        summary=name,
+        features=(Deviation(name, name, name, 1.0),),
+        structure=(Deviation(name, name, name, 1.0),),
+        surprising=(Tie(name, 1.0),),
+        expected=(Tie(name, -1.0),),
+    )
+    output, rows = printed(found)
+    harmless = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    assert all(letter.isprintable() or letter == "\n" for letter in output)
+    assert output.startswith(harmless + "\n")
+    assert [row for row in rows if row[:3] == [harmless] * 3] == [
+        [harmless, harmless, harmless, "+1.0 usual errors"]
+    ] * 2
+    assert f"Ties that surprise: {harmless} (+1.0)." in output

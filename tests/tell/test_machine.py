@@ -1,0 +1,84 @@
+"""JSON for other programs: one object, true to the ranking, whatever the data hold."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from egoscore import EgoScore, generate_network
+from egoscore.detect import Origin, detect
+from egoscore.tell.machine import detection_record
+
+QUICK = {"updates": 2, "hidden_size": 8}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    graph = generate_network(60, 150, 3, seed=1, outlier_fraction=0.1)
+    origin = Origin("friends", ("12 rows were read.",), "egoscore detect friends")
+    return detect(graph, origin, EgoScore(**QUICK), tmp_path_factory.mktemp("machine") / "run")
+
+
+def strictly(text):
+    """JSON as other languages read it: no NaN, no infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_it_says_what_the_network_is_and_how_it_was_read(found):
+    record = strictly(detection_record(found, 5))
+    assert record["network"] == {"nodes": 60, "edges": 150, "features": 3, "directed": False}
+    assert record["notes"] == ["12 rows were read."]
+    assert record["run"] == str(found.path)
+
+
+def test_it_says_who_is_flagged_and_why_there(found):
+    record = strictly(detection_record(found, 5))
+    assert record["threshold"] == found.detector.threshold_
+    assert record["num_flagged"] == int(found.detector.label_.sum())
+    assert record["rule"] == found.findings.rule
+    assert record["remarks"] == list(found.findings.remarks)
+    assert "60 nodes" in record["meaning"]
+
+
+def test_the_highest_nodes_are_the_rows_of_the_ranking_with_their_reasons(found):
+    record = strictly(detection_record(found, 5))
+    assert len(record["top"]) == 5
+    for row, mine, why in zip(
+        found.ranking.to_pylist(), record["top"], found.findings.explanations, strict=False
+    ):
+        for name in ("node", "score", "rank", "percentile", "p_value", "flag", "ego_size"):
+            assert mine[name] == row[name]
+        assert (mine["summary"], mine["causes"]) == (why.summary, list(why.causes))
+        assert str(mine["node"]) == why.node
+
+
+@pytest.mark.parametrize(("top", "shown"), [(0, 0), (1, 1), (60, 60), (1000, 60)])
+def test_as_many_as_wanted_or_as_there_are(found, top, shown):
+    record = strictly(detection_record(found, top))
+    assert len(record["top"]) == shown
+    explained = [row for row in record["top"] if "summary" in row]
+    assert len(explained) == min(shown, len(found.findings.explanations))
+
+
+def test_accuracy_is_told_if_outliers_are_known(found):
+    record = strictly(detection_record(found, 1))
+    assert record["evaluation"]["num_outliers"] == found.evaluation.num_outliers
+    assert record["evaluation"]["roc_auc"] == found.evaluation.roc_auc
+    assert strictly(detection_record(replace(found, evaluation=None), 1))["evaluation"] is None
+
+
+@pytest.mark.parametrize("name", ["\ud800", "🙂", "é", "漢", "\x1b[2J", "\u2028"])
+def test_it_can_be_printed_anywhere(found, tmp_path, name):
+    """On a terminal that knows few letters, too: they are spelled out as JSON does."""
+    ids = np.array([name, *map(str, range(59))], dtype=object)
+    graph = replace(found.graph, ids=ids)
+    again = detect(graph, Origin(name), EgoScore(**QUICK), tmp_path)
+    text = detection_record(again, 60)
+    record = strictly(text.encode("ascii").decode())
+    named = {row["node"] for row in record["top"]}
+    assert (name if name != "\ud800" else r"\ud800") in named
