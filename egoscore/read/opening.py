@@ -16,6 +16,9 @@ _CODECS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _XZ, _ZIP = b"\xfd7zXZ\x00", b"PK\x03\x04"
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
+_MOST_GROWTH = 200
+_ANY_GROWTH_BELOW = 2**28
+
 # How decompressors, pyarrow and the system fail on damaged bytes.
 DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
 
@@ -60,11 +63,41 @@ def open_stream(path: Path) -> Any:
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(_XZ):  # the one packing that pyarrow does not know
-        return lzma.open(path)
+        return _Unpacked(lzma.open(path), path)
     if start.startswith(_ZIP):
         return _only_member(path)
     codec = next((name for magic, name in _CODECS.items() if start.startswith(magic)), None)
-    return pa.input_stream(str(path), compression=codec)
+    stream = pa.input_stream(str(path), compression=codec)
+    return stream if codec is None else _Unpacked(stream, path)
+
+
+class _Unpacked:
+    """A packed file as it unpacks, refused once it has grown beyond what tables do."""
+
+    def __init__(self, stream: Any, path: Path) -> None:
+        self._stream, self._path = stream, path
+        self._room = max(_ANY_GROWTH_BELOW, _MOST_GROWTH * path.stat().st_size)
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, none at the end."""
+        piece: bytes = self._stream.read() if size < 0 else self._stream.read(size)
+        self._room -= len(piece)
+        if self._room < 0:
+            raise InputError(
+                f"{self._path} unpacks to more than {_MOST_GROWTH} times its size, as no table "
+                "does; unpack it yourself and look at it."
+            )
+        return piece
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream.close()
+
+    def __enter__(self) -> _Unpacked:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _only_member(path: Path) -> Any:

@@ -18,7 +18,10 @@ def read_weights(column: pa.ChunkedArray, name: str, table: Table) -> NDArray[np
     """The weights of the edges, (rows,) finite."""
     found = decide(name, column, table.name, table.is_comma_free)
     if not isinstance(found, Column) or found.kind not in ("number", "yes/no"):
-        raise InputError(f"--weight needs numbers, and column '{name}' of {table.name} holds none.")
+        raise InputError(
+            f"--weight needs a column of numbers, and not every cell of '{name}' in {table.name} "
+            "is one; mend the cells that are not."
+        )
     missing = int(np.count_nonzero(found.is_missing))
     if missing:
         raise InputError(

@@ -92,7 +92,8 @@ def test_two_processes_give_the_same_results_as_one(small, tmp_path):
     assert scores(tmp_path / "1") == scores(tmp_path / "2")
 
 
-def test_a_trial_that_takes_too_long_is_killed_and_the_others_are_not_tried(small, tmp_path):
+def test_a_trial_that_takes_too_long_is_killed_and_the_others_are_not_tried(tmp_path):
+    small = write_network(tmp_path / "net", 600, 3000)  # small, but not in so little time
     limits = Limits(seconds=1.5, gigabytes=16)
     watch = Watch()
     began = time.monotonic()

@@ -9,6 +9,8 @@ import zipfile
 import pyarrow as pa
 import pytest
 
+from egoscore.errors import InputError
+from egoscore.read import opening, read_tables
 from egoscore.read.opening import first_bytes, open_stream, plain_ending, require_file
 
 TEXT = b"source,target\na,b\n" * 1000
@@ -87,3 +89,22 @@ def test_a_zip_file_that_would_fill_the_disk_is_refused(write, refusal):
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("edges.csv", b"1,2\n" * (1 << 25))
     assert "more than" in refusal(open_stream, write("bomb.csv.zip", buffer.getvalue()))
+
+
+@pytest.mark.parametrize("packer", [gzip, bz2, lzma])
+def test_what_unpacks_to_more_than_tables_do_is_refused(tmp_path, monkeypatch, packer):
+    monkeypatch.setattr(opening, "_ANY_GROWTH_BELOW", 2**20)
+    path = tmp_path / "edges.csv.packed"
+    with packer.open(path, "wb") as file:
+        for _ in range(24):
+            file.write(b"a,b\n" * 2**18)
+    with pytest.raises(InputError, match="more than 200 times its size") as refused:
+        read_tables(path)
+    assert str(path) in str(refused.value)
+
+
+def test_a_packed_table_that_grows_as_tables_do_is_read(tmp_path):
+    path = tmp_path / "edges.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("source,target\n" + "a,b\n" * 1000)
+    assert read_tables(path).graph.num_edges == 1

@@ -47,7 +47,7 @@ def test_edges_that_are_left_out_do_not_count(read):
 @pytest.mark.parametrize(
     ("edges", "weight", "words"),
     [
-        ("source,target,w\na,b,x\nb,c,y\n", "w", "--weight needs numbers"),
+        ("source,target,w\na,b,x\nb,c,y\n", "w", "--weight needs a column of numbers"),
         ("source,target,w\na,b,1\nb,c,\n", "w", "missing values (1 of them), the first in row 2"),
         ("source,target,w\na,b,1\nb,c,inf\n", "w", "infinite"),
         ("source,target,w\na,b,3e38\na,c,3e38\n", "w", "beyond single precision"),

@@ -148,7 +148,7 @@ def test_it_says_where_the_rest_is(capsys):
     show_detection(ranked(path="[bold]my[/bold]/run"), 3)
     *_, written, why = capsys.readouterr().out.splitlines()
     assert written.startswith("Written to [bold]my[/bold]/run: scores.csv, scores.parquet, ")
-    assert why == "Why another node: egoscore explain [bold]my[/bold]/run NODE"
+    assert why == "Why another node: egoscore explain '[bold]my[/bold]/run' NODE"
 
 
 def test_who_is_flagged_and_why_the_first_is_high_is_told(capsys):
