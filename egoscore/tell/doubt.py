@@ -47,7 +47,7 @@ def _excess(table: Surprises, num_significant: int) -> str:
     expected = len(high) * float(binom.sf(1, len(table.questions), share))
     sentence = (
         f"{counted(found, 'node')} of {len(high):,} {_are(found)} among the 5% most surprising by "
-        f"more than one question; independent questions would give {expected:.1f}"
+        f"more than one question; independent questions would give {expected:,.1f}"
     )
     if num_significant or found > _REACHED_WITHOUT * expected:
         return f"{sentence}."
