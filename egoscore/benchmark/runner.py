@@ -133,7 +133,7 @@ def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher)
             for future in over:
                 task, records = running.pop(future), future.result()
                 results.add(records)
-                if records[0]["status"] in (TIME, MEMORY):
+                if any(record["status"] in (TIME, MEMORY) for record in records):
                     hit[task.dataset, task.job] = records
                 watcher.finished(task, records)
 

@@ -21,7 +21,9 @@ _COLUMNS = (
 
 def markdown(table: Table) -> str:
     """The table for a page; a random score's spread and the number of outliers in its head."""
-    head = [f" {heading(table, dataset)} | published | size |" for dataset in table.datasets]
+    head = [
+        f" {_in_row(heading(table, dataset))} | published | size |" for dataset in table.datasets
+    ]
     lines = [
         f"**{TITLES[table.metric]}**",
         "",
@@ -72,13 +74,18 @@ def heading(table: Table, dataset: str) -> str:
     )
 
 
+def _in_row(text: str) -> str:
+    """Text within a row of a Markdown table, where a bar would begin another cell."""
+    return text.replace("|", "\\|")
+
+
 def cost_markdown(results: Results) -> str:
     """What a trial costs: mean CPU seconds and the largest memory. Rows of one job share it."""
     table = Table.of(results, "roc_auc")
     lines = [
         "**CPU seconds of a trial (mean), MB above imports and data (largest)**",
         "",
-        f"|  |{''.join(f' {shown(name)} |' for name in table.datasets)}",
+        f"|  |{''.join(f' {_in_row(shown(name))} |' for name in table.datasets)}",
         f"|---|{'---|' * len(table.datasets)}",
     ]
     by_job = {job_of()[row].name: row for row in reversed(table.rows)}

@@ -80,3 +80,11 @@ def test_a_table_of_nothing_is_no_error(tmp_path):
     results = Results.open(tmp_path / "bench")
     results.note({"net": Facts(10, 20, 3, 2, "b")}, LIMITS)
     assert "net" in markdown(Table.of(results, "roc_auc")).lower()
+
+
+def test_a_bar_in_the_name_of_a_folder_begins_no_cell(results):
+    results.note({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
+    results.add([record("/data/a|b", "lof", 0, 0.25)])
+    for text in (markdown(Table.of(results, "roc_auc")), cost_markdown(results)):
+        assert len({line.replace(r"\|", "").count("|") for line in text.splitlines()[2:]}) == 1
+        assert r"a\|b" in text
