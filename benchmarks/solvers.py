@@ -20,7 +20,7 @@ import torch
 from scipy.stats import spearmanr
 
 from egoscore import EgoScore, load_dataset
-from egoscore.engine import fit_model
+from egoscore.engine.fit import fit_model
 from egoscore.reverse import SOLVERS, levels, num_steps
 from egoscore.score import ReconstructionConfig, combine, measure
 

@@ -171,7 +171,8 @@ def workers(name: str, data_dir: str | None) -> dict[str, float]:
     import torch
 
     from egoscore import EgoScore, load_dataset
-    from egoscore.engine import fit_model, measure_nodes
+    from egoscore.engine.fit import fit_model
+    from egoscore.engine.measure import measure_nodes
 
     graph = load_dataset(name, data_dir)
     settings = EgoScore(preset="paper", hidden_size=HIDDEN, epochs=0, steps=20).settings()

@@ -19,8 +19,9 @@ from egoscore.benchmark.figures import (
 from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, require_drawing
 from egoscore.benchmark.protocol import HIDDEN_SIZES, Draw
 from egoscore.device import choose_device, one_thread
-from egoscore.engine import FittedModel, fit_model
 from egoscore.engine.files import replacing
+from egoscore.engine.fit import fit_model
+from egoscore.engine.model import FittedModel
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.read.source import load_source

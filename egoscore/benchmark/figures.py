@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoscore.benchmark.plates import require_drawing
 from egoscore.device import choose_device
 from egoscore.ego import EgoGraphs
-from egoscore.engine import FittedModel
+from egoscore.engine.model import FittedModel
 from egoscore.graph import AttributedGraph
 from egoscore.score import ComponentTable, ReconstructionConfig, measure
 

@@ -17,7 +17,7 @@ from egoscore.reverse import SOLVERS
 from egoscore.settings import Settings, resolve_paper
 
 if TYPE_CHECKING:
-    from egoscore.engine import FittedModel
+    from egoscore.engine.model import FittedModel
 
 Score = NDArray[np.floating] | Exception  # (N,), or why there is none
 Scores = dict[str, Score]
@@ -68,7 +68,8 @@ def _variant(name: str, title: str, family: str, **settings: Any) -> Job:
 def _score(graph: AttributedGraph, draw: Draw, wanted: frozenset[str], **given: Any) -> Scores:
     """One model for all rows; one reconstruction for the four rows of a solver."""
     from egoscore.device import choose_device
-    from egoscore.engine import fit_model, measure_nodes
+    from egoscore.engine.fit import fit_model
+    from egoscore.engine.measure import measure_nodes
     from egoscore.score import combine
 
     settings, alpha = _settings(draw, given)

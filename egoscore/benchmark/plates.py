@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from egoscore.compare import binarise
 from egoscore.device import choose_device
-from egoscore.engine import FittedModel
+from egoscore.engine.model import FittedModel
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.keyed import Purpose, uniforms

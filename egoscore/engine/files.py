@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
-
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor
+from typing import IO, TYPE_CHECKING, Any
 
 from egoscore.errors import RunError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MODEL_FILE = "model.safetensors"
 UNFINISHED = ".unfinished-"
@@ -64,12 +63,16 @@ def write_text(path: Path, text: str) -> None:
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write tensors and what they are as one safetensors file."""
+    from safetensors.torch import save  # torch takes seconds, and not all who write need it
+
     with replacing(path) as draft:
         draft.write_bytes(save(dict(tensors), {"egoscore": json.dumps(metadata)}))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Tensors and metadata of a safetensors file."""
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -20,7 +20,8 @@ from egoscore.benchmark.figures import (
     solver_errors,
 )
 from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, reconstruct
-from egoscore.engine import fit_model, measure_nodes
+from egoscore.engine.fit import fit_model
+from egoscore.engine.measure import measure_nodes
 from egoscore.errors import RunError, TrainingError
 from egoscore.reverse import SOLVERS
 from egoscore.score import ReconstructionConfig, measure

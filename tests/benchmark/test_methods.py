@@ -10,7 +10,8 @@ from egoscore import EgoScore, generate_network
 from egoscore.benchmark.methods import OURS, choose_rows, job_of, jobs, rows
 from egoscore.benchmark.protocol import Draw
 from egoscore.device import one_thread
-from egoscore.engine import fit_model, measure_nodes
+from egoscore.engine.fit import fit_model
+from egoscore.engine.measure import measure_nodes
 from egoscore.engine.model import make_networks
 from egoscore.errors import ParameterError
 from egoscore.score import combine

@@ -9,7 +9,7 @@ import torch
 from sklearn.preprocessing import StandardScaler
 
 from egoscore import EgoScore, generate_network
-from egoscore.engine import fit_model
+from egoscore.engine.fit import fit_model
 
 CPU = torch.device("cpu")
 SETTINGS = EgoScore(preset="paper", epochs=3, hidden_size=8).settings()

@@ -10,8 +10,9 @@ import torch
 
 from egoscore import EgoScore, generate_network
 from egoscore.ego import padded_entries
-from egoscore.engine import fit_model, measure, measure_nodes
-from egoscore.engine.measure import shards
+from egoscore.engine import measure
+from egoscore.engine.fit import fit_model
+from egoscore.engine.measure import measure_nodes, shards
 from egoscore.errors import RunError
 
 CPU = torch.device("cpu")

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
-from egoscore.engine import FittedModel, fit_model
-from egoscore.engine.model import parse_metadata
+from egoscore.engine.fit import fit_model
+from egoscore.engine.model import FittedModel, parse_metadata
 from egoscore.errors import InputError, RunError
 from egoscore.graph import FeatureScaling
 
