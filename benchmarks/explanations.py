@@ -41,7 +41,7 @@ def named_causes(networks: int) -> None:
         for row, why in zip(planted, found, strict=True):
             kind = str(graph.node_info["kind"][row])
             count[kind] += 1
-            first[kind] += why.causes[0] in PLANTED[kind]
+            first[kind] += bool(PLANTED[kind] & set(why.causes[:1]))
             among[kind] += bool(PLANTED[kind] & set(why.causes))
     print(f"\nThe built-in network and {networks - 1} more like it\n")
     print("| planted | cause looked for | outliers | told first | told |\n|---|---|---|---|---|")

@@ -140,6 +140,7 @@ def describe(graph: AttributedGraph, origin: Origin, detector: EgoScore) -> dict
             "edges": graph.num_edges,
             "features": graph.num_features,
             "directed": graph.directed,
+            "structural": graph.is_structural,
             "dropped_self_loops": graph.dropped_self_loops,
             "dropped_duplicates": graph.dropped_duplicates,
         },

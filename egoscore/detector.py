@@ -176,6 +176,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
                 recipe, table = Surprising.fit(graph, chosen, *where)
         self._finish(recipe, table)
         self._network: AttributedGraph | Path = graph  # or where it is kept
+        self._offsets = graph.offsets.tolist()
         return self
 
     def _bars(self) -> Bars:
@@ -209,7 +210,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         """The component table of a network, which may be one never seen."""
         self._require_fitted()
         self.settings()
-        graph = as_graph(data, self.directed)
+        graph = as_graph(data, self.directed).measured_from(self._offsets)
         with one_thread():
             device = choose_device(self.gpu)
             return self._recipe.measure(graph, device, self.num_workers, self._bars())
@@ -275,7 +276,9 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
 
     def _network_of(self, data: Any) -> AttributedGraph:
         self._require_fitted()
-        return self._training_network() if data is None else as_graph(data, self.directed)
+        if data is None:
+            return self._training_network()
+        return as_graph(data, self.directed).measured_from(self._offsets)
 
     def _training_network(self) -> AttributedGraph:
         if isinstance(self._network, Path):
@@ -297,7 +300,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             for name, value in self.get_params().items()
             if name not in _OF_THIS_MACHINE
         }
-        extra = {"parameters": parameters, "threshold": self.threshold_}
+        extra = {"parameters": parameters, "threshold": self.threshold_, "offsets": self._offsets}
         save_tensors(Path(path), tensors, facts | extra)
 
     @classmethod
@@ -323,6 +326,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         else:
             recipe, table = Reconstructing.unpack(tensors, metadata)
         detector._finish(recipe, table)
+        detector._offsets = metadata["offsets"]
         detector._flag(metadata["threshold"])
         return detector
 

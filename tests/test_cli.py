@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import egoscore
 from egoscore import EgoScore
 from egoscore.cli import app, main
+from egoscore.cli.options import names
 from egoscore.errors import EgoScoreError
 from egoscore.graph.datasets import list_datasets
 
@@ -488,3 +489,16 @@ class TestStart:
 
     def test_the_check_above_can_fail(self):
         assert "scipy" in self.imported("import egoscore; egoscore.AttributedGraph")
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["a, b,,a"], ("a", "b")),
+        (["a", "b"], ("a", "b")),
+        (['"a,b", c'], ("a,b", "c")),
+        ([], ()),
+    ],
+)
+def test_names_have_commas_between_them_and_quotes_around_a_comma(texts, found):
+    assert names(*texts) == found

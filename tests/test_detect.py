@@ -195,6 +195,7 @@ class TestDescription:
             "edges": 3,
             "features": 2,
             "directed": True,
+            "structural": False,
             "dropped_self_loops": 2,
             "dropped_duplicates": 1,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,6 @@ AsJson = Annotated[
 
 
 def names(*texts: str) -> tuple[str, ...]:
-    """The names in texts with commas between them, each once."""
-    parts = (name.strip() for text in texts for name in text.split(","))
+    """The names in texts with commas between them, each once; one with a comma is in quotes."""
+    parts = (name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row)
     return tuple(dict.fromkeys(name for name in parts if name))

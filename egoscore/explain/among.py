@@ -21,6 +21,13 @@ def alike(ego_size: NDArray[np.integer], node: int) -> NDArray[np.int64]:
     return found
 
 
+def told(ego_size: NDArray[np.integer], group: NDArray[np.int64]) -> str:
+    """Who these nodes are."""
+    low, high = int(ego_size[group].min()), int(ego_size[group].max())
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{len(group):,} nodes whose ego-graphs have {span} nodes"
+
+
 def percentile(values: NDArray[np.floating], value: float) -> float:
     """Percent of `values` that are less, where equals count half."""
     less, equal = (values < value).mean(), (values == value).mean()

@@ -37,13 +37,12 @@ class Component:
     """One part of the score.
 
     Attributes: `value` as measured; `percentile` percent of the nodes with ego-graphs of about the
-    same size that have less; `group` how many such nodes there are.
+    same size that have less.
     """
 
     name: str
     value: float
     percentile: float
-    group: int
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,12 @@ class Explanation:
     """Why a node has its score.
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
-    threshold; `causes` the questions that make it stand out, strongest first; `summary` one
-    sentence; `features` and `structure` what deviates most, largest first; `surprising` ties first
-    those that surprise most, `expected` ties first those that fit best or are missed most;
+    threshold; `causes` the questions by which it is among the 5% most surprising, strongest
+    first; `summary` one sentence; `features` and `structure` what deviates most, largest first;
+    `surprising` ties first those that surprise most, `expected` ties first those that fit best;
     `energy_before` and `energy_after` how much it differs from its neighbours, as it is and as it
-    is expected; `components` how unusual every part of the score is.
+    is expected; `components` how unusual every part of the score is among the nodes that
+    `compared_with` names.
     """
 
     node: str
@@ -93,6 +93,7 @@ class Explanation:
     energy_before: float
     energy_after: float
     components: tuple[Component, ...]
+    compared_with: str
     picture: Picture
 
     def to_dict(self) -> dict[str, Any]:

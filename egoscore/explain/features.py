@@ -81,16 +81,16 @@ def deviating(
     """The features that are furthest off, in the user's units.
 
     `raw` (F,) as the user gave them; `observed` (F,) as the model sees them; `rest` (F,) how far
-    those are off; `sizes` (F,) the same in usual errors.
+    those are off; `sizes` (F,) the same in usual errors. What was filled in is told as missing.
     """
     expected = scaling.unscale((observed - rest)[None])[0]
-    chosen = np.argsort(-np.abs(sizes), kind="stable")[:most]
-    return tuple(
-        Deviation(
-            columns[j].title,
-            columns[j].show(float(raw[j])),
-            columns[j].show(float(expected[j])),
-            round(float(sizes[j]), 2),
-        )
-        for j in chosen
-    )
+    flags = zip(columns, raw, strict=True)
+    filled = {column.name for column, value in flags if column.kind == "missing" and value}
+    found = []
+    for j in np.argsort(-np.abs(sizes), kind="stable")[:most]:
+        column = columns[j]
+        shown, wanted = column.show_both(float(raw[j]), float(expected[j]))
+        if column.name in filled and column.kind != "missing":
+            shown = "missing"
+        found.append(Deviation(column.title, shown, wanted, round(float(sizes[j]), 2)))
+    return tuple(found)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.explain.reasons import shortened
 from egoscore.graph import AttributedGraph
 
 MOST_NODES = 24
@@ -36,5 +37,5 @@ def pairs_within(graph: AttributedGraph, nodes: Sequence[int]) -> list[tuple[int
 
 
 def names_of(graph: AttributedGraph, nodes: Sequence[int]) -> tuple[str, ...]:
-    """The user's names of nodes."""
-    return tuple(str(graph.ids[node]) for node in nodes)
+    """The user's names of nodes, as far as they can be shown."""
+    return tuple(shortened(str(graph.ids[node])) for node in nodes)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.explain.among import alike, percentile
+from egoscore.explain.among import percentile
 from egoscore.explain.explanation import Component, Deviation, Picture, Tie
 
+_LONGEST = 80
 MOST = 8  # features and ties of each kind that are told
 
 
@@ -28,6 +29,7 @@ class Reasons:
     energy_before: float
     energy_after: float
     components: tuple[Component, ...]
+    compared_with: str
     picture: Picture
 
 
@@ -49,16 +51,16 @@ class Reasoner(ABC):
 
 
 def compared(
-    columns: Mapping[str, NDArray[np.floating]], ego_size: NDArray[np.integer], node: int
+    columns: Mapping[str, NDArray[np.floating]], group: NDArray[np.int64], node: int
 ) -> tuple[Component, ...]:
-    """Every column's value at `node`, and how unusual it is among nodes like it."""
-    group = alike(ego_size, node)
-    return tuple(
-        Component(
-            name,
-            round(float(values[node]), 6),
-            round(percentile(values[group], float(values[node])), 1),
-            len(group),
-        )
-        for name, values in columns.items()
-    )
+    """Every column's value at `node`, and how unusual it is among a group of nodes."""
+    found = []
+    for name, values in columns.items():
+        value = float(values[node])
+        found.append(Component(name, round(value, 6), round(percentile(values[group], value), 1)))
+    return tuple(found)
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a sentence: of a long one the middle is left out."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[-_LONGEST // 2 :]}"

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from egoscore.compare import binarise
-from egoscore.explain.among import alike, percentile
+from egoscore.explain.among import alike, percentile, told
 from egoscore.explain.explanation import Deviation, Picture, Tie
 from egoscore.explain.features import UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, shades
@@ -87,7 +87,8 @@ class ReconstructionReasons(Reasoner):
             expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
             energy_before=float(self.table.energy[node]),
             energy_after=float(self._measured["energy_after"][node]),
-            components=compared(self._measured, self.table.ego_size, node),
+            components=compared(self._measured, group, node),
+            compared_with=told(self.table.ego_size, group),
             picture=self._picture(found, int(np.argmax(np.abs(sizes)))),
         )
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.explain.among import alike, told
 from egoscore.explain.explanation import Deviation, Picture, Tie
 from egoscore.explain.features import UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
-from egoscore.explain.reasons import MOST, Reasoner, Reasons, compared
+from egoscore.explain.reasons import MOST, Reasoner, Reasons, compared, shortened
 from egoscore.explain.structure import unusual_place
 from egoscore.explain.ties import JudgedTies, judged_ties
 from egoscore.graph import AttributedGraph
 from egoscore.graph.structure import structure
 from egoscore.surprise.covariance import Floats, sample_rows
 from egoscore.surprise.expect import Expectation, expect, scaled_features
-from egoscore.surprise.model import SurpriseModel, Surprises
+from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
 
 _NODES_TO_COMPARE = 5_000
+_FAR = 2.0  # usual errors: less is not worth a word
 
 
 class SurpriseReasons(Reasoner):
     """Reasons for the nodes of a network that was judged by a `SurpriseModel`."""
-
-    like_it = "nodes with about as many neighbours"
 
     def __init__(
         self, model: SurpriseModel, graph: AttributedGraph, table: Surprises, is_training: bool
@@ -31,6 +33,8 @@ class SurpriseReasons(Reasoner):
         self.model, self.graph, self.table = model, graph, table
         self.structure = structure(graph)
         self.is_training = is_training
+        if model.is_told_structure:
+            self.like_it = "nodes with about as many neighbours"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         errors = self._expect(some).errors
         self.usual = UsualErrors.fit(errors, graph.described, model.seed)
@@ -48,6 +52,7 @@ class SurpriseReasons(Reasoner):
         columns, scaling = self.graph.described, self.model.scaling
         features = deviating(raw, expectation.observed[0], rest, sizes, scaling, columns, MOST)
         ties = judged_ties(self.model, self.graph, node)
+        group = alike(self.table.ego_size, node)
         around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
@@ -58,7 +63,8 @@ class SurpriseReasons(Reasoner):
             expected=ties.expected(MOST),
             energy_before=_energy(expectation.observed[0], around),
             energy_after=_energy(expectation.expected[0], around),
-            components=compared(self._measured, self.table.ego_size, node),
+            components=compared(self._measured, group, node),
+            compared_with=told(self.table.ego_size, group),
             picture=self._picture(node, ties, expectation, int(np.argmax(np.abs(sizes)))),
         )
 
@@ -92,33 +98,45 @@ def _energy(own: Floats, others: Floats) -> float:
     return float(np.square(others - own).mean()) if len(others) else 0.0
 
 
-def told(deviation: Deviation) -> str:
+def _says(deviation: Deviation) -> str:
     """What is, and what is expected."""
     return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
 
 
 def _about_features(reasons: Reasons) -> str:
-    return (
-        "its features are not what its surroundings and each other let one expect: "
-        + " and ".join(told(deviation) for deviation in reasons.features[:2])
+    far = [one for one in reasons.features if abs(one.size) >= _FAR]
+    if not far:
+        return (
+            "its features together, though none by itself, are not what its surroundings and "
+            f"each other let one expect; furthest off: {_says(reasons.features[0])}"
+        )
+    return "its features are not what its surroundings and each other let one expect: " + (
+        " and ".join(_says(deviation) for deviation in far[:2])
     )
 
 
 def _about_company(reasons: Reasons) -> str:
-    sentence = (
-        f"it differs from its neighbours (energy {reasons.energy_before:.3g}, "
-        f"{reasons.energy_after:.3g} expected)"
-    )
-    strangers = [tie for tie in reasons.surprising if tie.present]
-    return sentence + (f", least like it {_listed(strangers[:2])}" if strangers else "")
+    if reasons.ego_size == 1:
+        return "it has no neighbours, where others have some like them"
+    measured = {part.name: part.percentile for part in reasons.components}
+    if max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps":
+        return "it does not fit the neighbours of its neighbours"
+    sentence = "it does not fit its neighbours"
+    if reasons.energy_before > reasons.energy_after:
+        sentence = (
+            f"it differs from its neighbours (energy {reasons.energy_before:.3g}, "
+            f"{reasons.energy_after:.3g} expected)"
+        )
+    strangers = reasons.surprising[:2]
+    return sentence + (f", least like it {_listed(strangers)}" if strangers else "")
 
 
 def _about_place(reasons: Reasons) -> str:
-    return f"its place in the network is unusual: {told(reasons.structure[0])}"
+    return f"its place in the network is unusual: {_says(reasons.structure[0])}"
 
 
-def _listed(ties: list[Tie]) -> str:
-    return " and ".join(tie.node for tie in ties)
+def _listed(ties: Sequence[Tie]) -> str:
+    return " and ".join(shortened(tie.node) for tie in ties)
 
 
 _PHRASES = {"features": _about_features, "company": _about_company, "place": _about_place}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.explain.explanation import Explanation
-from egoscore.explain.reasons import Reasoner
+from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.graph import AttributedGraph
 
 _HIGH = 3.0  # one in twenty is as surprising
@@ -46,12 +46,12 @@ def explanation(
     """Standing and reasons of a node together, in words."""
     reasons, standing = reasoner.of(row), scores.standing(row)
     node = str(graph.ids[row])
-    strong = [name for name, answer in reasons.questions.items() if answer > _HIGH]
-    causes = tuple(strong or list(reasons.questions)[:1])
-    because = ", and ".join(reasoner.phrase(cause, reasons) for cause in causes[:2])
-    if not strong:
+    causes = tuple(name for name, answer in reasons.questions.items() if answer > _HIGH)
+    told = causes[:2] or tuple(reasons.questions)[:1]
+    because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
+    if not causes:
         because = f"nothing about it stands out; if anything, {because}"
-    summary = f"Node {node} is {_stands(standing, reasoner.like_it)}: {because}."
+    summary = f"Node {shortened(node)} is {_stands(standing, reasoner.like_it)}: {because}."
     parts = {name: value for name, value in vars(reasons).items() if name != "questions"}
     return Explanation(node=node, **standing, causes=causes, summary=summary, **parts)
 
@@ -59,10 +59,13 @@ def explanation(
 def _stands(standing: dict[str, Any], like_it: str) -> str:
     """How high a node is, and how rare that is, as far as it can be counted."""
     size, p_value = standing["num_nodes"], standing["p_value"]
-    rare = f"rarer than 1 in {size:,} {like_it}"
-    if p_value * size >= 1.0:
-        rare = f"about 1 in {max(1, round(1.0 / p_value)):,} {like_it} scores as high"
-    return f"number {standing['rank']:,} of {size:,} by abnormality ({rare})"
+    place = f"number {standing['rank']:,} of {size:,} by abnormality"
+    often = round(1.0 / max(p_value, 1e-9))
+    if often < 2:
+        return place
+    if often > size:
+        return f"{place} (rarer than 1 in {size:,} {like_it})"
+    return f"{place} (about 1 in {often:,} {like_it} scores as high)"
 
 
 def row_of(graph: AttributedGraph, node: Any) -> int:

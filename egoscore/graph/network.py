@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,8 +56,8 @@ class AttributedGraph:
 
     @property
     def is_structural(self) -> bool:
-        """Whether its features are nothing but the structure of the network, as numbers."""
-        return bool(self.columns) and all(c.kind == "structure" for c in self.columns)
+        """Whether features of its nodes are the structure of the network, as numbers."""
+        return any(column.kind == "structure" for column in self.columns)
 
     @property
     def described(self) -> tuple[FeatureColumn, ...]:
@@ -93,12 +93,29 @@ class AttributedGraph:
             f"{self.num_features} features{known})"
         )
 
+    @property
+    def offsets(self) -> NDArray[np.float64]:
+        """What was taken off every feature, (F,)."""
+        return np.array([column.offset for column in self.described], dtype=np.float64)
+
+    def measured_from(self, offsets: ArrayLike) -> AttributedGraph:
+        """The same network, its features with `offsets` (F,) taken off instead of its own."""
+        wanted = np.asarray(offsets, dtype=np.float64)
+        if wanted.shape != self.offsets.shape or np.array_equal(wanted, self.offsets):
+            return self
+        moved = (self.features + (self.offsets - wanted)).astype(np.float32)
+        pairs = zip(self.described, wanted.tolist(), strict=True)
+        columns = tuple(replace(column, offset=offset) for column, offset in pairs)
+        return replace(self, features=moved, columns=columns)
+
     def fingerprint(self) -> str:
         """A digest of structure and features: equal networks, equal digests."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(f"{self.num_nodes},{self.num_features},{self.directed}".encode())
         for array in (self.adjacency.indptr, self.adjacency.indices, self.features):
             digest.update(np.ascontiguousarray(array).data)
+        if self.offsets.any():
+            digest.update(self.offsets.data)
         return digest.hexdigest()
 
     @classmethod

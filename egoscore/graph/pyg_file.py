@@ -34,11 +34,15 @@ _NUMBERS = (
 
 @dataclass(frozen=True)
 class PygContents:
-    """What a file holds: `x` (N, F), `edge_index` (2, E) and, if it has labels, `y` (N,)."""
+    """What a file holds: `x` (N, F), `edge_index` (2, E) and, if it has labels, `y` (N,).
+
+    F is 0 if it has no features; `unused` are names of what it says about edges.
+    """
 
     x: torch.Tensor
     edge_index: torch.Tensor
     y: torch.Tensor | None
+    unused: tuple[str, ...] = ()
 
 
 class _StandIn:
@@ -69,6 +73,7 @@ _STAND_INS: list[Any] = [
     (_StandIn, "torch_geometric.data.graph_store.EdgeLayout"),
     (_plain_dict, "collections.defaultdict"),
 ]
+_ABOUT_EDGES = ("edge_attr", "edge_weight")
 _ONE_AT_A_TIME = Lock()
 
 
@@ -165,23 +170,35 @@ def _fields(content: Any, path: Path) -> Mapping[Any, Any]:
 
 
 def _contents(fields: Mapping[Any, Any], size: int, path: Path) -> PygContents:
-    x = _tensor(fields, "x", size, path)
     edge_index = _tensor(fields, "edge_index", size, path)
     y = None if fields.get("y") is None else _tensor(fields, "y", size, path)
-    if x.ndim != 2:
-        raise _wrong(path, "x", "have shape (N, F)", tuple(x.shape))
     if edge_index.ndim != 2 or len(edge_index) != 2 or edge_index.dtype.is_floating_point:
         found = f"{edge_index.dtype} of shape {tuple(edge_index.shape)}"
         raise _wrong(path, "edge_index", "be whole numbers of shape (2, E)", found)
+    if fields.get("x") is None:
+        x = torch.empty(_num_nodes(fields, edge_index, y), 0)
+    else:
+        x = _tensor(fields, "x", size, path)
+    if x.ndim != 2:
+        raise _wrong(path, "x", "have shape (N, F)", tuple(x.shape))
     if y is not None and y.numel() != len(x):
         raise _wrong(path, "y", f"have one value for each of the {len(x)} nodes", tuple(y.shape))
-    return PygContents(x, edge_index, None if y is None else y.reshape(-1))
+    unused = tuple(name for name in _ABOUT_EDGES if fields.get(name) is not None)
+    return PygContents(x, edge_index, None if y is None else y.reshape(-1), unused)
+
+
+def _num_nodes(fields: Mapping[Any, Any], edge_index: torch.Tensor, y: torch.Tensor | None) -> int:
+    """How many nodes there are where no features say so: those of the edges at least."""
+    told = fields.get("num_nodes")
+    least = int(edge_index.max()) + 1 if edge_index.numel() else 0
+    known = told if isinstance(told, int) else 0 if y is None else y.numel()
+    return max(least, known)
 
 
 def _tensor(fields: Mapping[Any, Any], name: str, size: int, path: Path) -> torch.Tensor:
     value = fields.get(name)
     if value is None:
-        raise DatasetError(f"The file {path} has no '{name}'; it needs x and edge_index.")
+        raise DatasetError(f"The file {path} has no '{name}'; it needs one.")
     if type(value) is not torch.Tensor:
         raise _wrong(path, name, "be a tensor", type(value).__name__.lstrip("_"))
     if value.layout != torch.strided or value.device.type != "cpu" or value.dtype not in _NUMBERS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.graph.columns import LOGARITHM, FeatureColumn
 from egoscore.graph.csr import Csr
 from egoscore.graph.network import AttributedGraph
 from egoscore.keyed import compiled
@@ -22,6 +23,26 @@ STRUCTURE = (
     "return_3",
     "core",
 )
+
+
+# what the columns are called for a reader, and which are kept as the logarithm of one plus
+NAMES = {
+    "log_degree": "number of neighbours",
+    "clustering": "share of its neighbours that are neighbours of each other",
+    "common_neighbours": "neighbours it shares with a neighbour",
+    "neighbours_degree": "number of neighbours its neighbours have",
+    "return_2": "how far its neighbours depend on it (chance that a walk of two steps comes back)",
+    "return_3": "how closed its circle is (chance that a walk of three steps comes back)",
+    "core": "core number",
+}
+_LOGARITHMS = ("log_degree", "common_neighbours", "neighbours_degree", "core")
+
+
+def describe_structure() -> tuple[FeatureColumn, ...]:
+    """What every column of `STRUCTURE` is to a reader."""
+    details = (LOGARITHM if name in _LOGARITHMS else "" for name in STRUCTURE)
+    titles = (NAMES[name] for name in STRUCTURE)
+    return tuple(FeatureColumn(t, "structure", d) for t, d in zip(titles, details, strict=True))
 
 
 def structure(graph: AttributedGraph) -> NDArray[np.float64]:

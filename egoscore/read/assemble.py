@@ -10,9 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.network import AttributedGraph
-from egoscore.graph.structure import structure
+from egoscore.graph.structure import describe_structure, structure
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.features import Features, read_features, with_unique_titles
 from egoscore.read.ids import IdColumn, read_ids
@@ -22,17 +21,6 @@ from egoscore.read.node_table import read_nodes, take_labels
 from egoscore.read.table import INDEX, Table
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
-
-# What the columns of `egoscore.graph.structure.structure` are called by people.
-STRUCTURE_NAMES = (
-    "log degree",
-    "clustering",
-    "common neighbours",
-    "neighbours' degree",
-    "return in 2 steps",
-    "return in 3 steps",
-    "core number",
-)
 
 
 def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
@@ -142,9 +130,10 @@ def _build(
 def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:
     """The network with its own structure as features."""
     notes.append(
-        "No features are given, so the structure of the network gives them: "
-        f"{', '.join(STRUCTURE_NAMES)}."
+        "No features are given, so the structure of the network gives them: number of neighbours, "
+        "clustering, shared neighbours, neighbours' degrees, chances of return, core number."
     )
-    columns = tuple(FeatureColumn(name, "structure") for name in STRUCTURE_NAMES)
+    columns = describe_structure()
+    titles = tuple(column.title for column in columns)
     values = structure(graph).astype(np.float32)
-    return replace(graph, features=values, columns=columns, feature_names=STRUCTURE_NAMES)
+    return replace(graph, features=values, columns=columns, feature_names=titles)

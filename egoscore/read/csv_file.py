@@ -15,12 +15,13 @@ from pyarrow import csv as arrow_csv
 
 from egoscore.errors import InputError
 from egoscore.read.byte_stream import ByteStream
-from egoscore.read.dialect import RUNS, not_a_table, not_utf8, sniff
+from egoscore.read.dialect import RUNS, Dialect, TooShortError, sniff
+from egoscore.read.encoding import not_a_table, not_utf8
 from egoscore.read.numbers import parse_numbers
 from egoscore.read.opening import DAMAGE, first_bytes, open_stream
 from egoscore.read.table import Table
 
-_HEAD = 1 << 18
+_HEAD, _MOST_HEAD = 1 << 18, 1 << 25  # how much is looked at first, and at most
 _BLOCK = 1 << 23  # a row must fit in one; several are in memory at once
 _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 
@@ -30,22 +31,41 @@ class CsvTable(Table):
 
     def __init__(self, path: Path, given: Sequence[str] = ()) -> None:
         self._path = path
-        try:
-            head = first_bytes(path, _HEAD)
-        except DAMAGE as error:
-            raise self._damaged() from error
-        if not head:
-            raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
-        self._dialect = sniff(head, len(head) < _HEAD, str(path), given)
+        self._dialect = self._sniff(given)
         super().__init__(str(path), self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
         self.is_comma_free = self._dialect.separator != ","
         self._encoding = self._dialect.encoding
         self._separator = "\t" if self._dialect.separator == RUNS else self._dialect.separator
+        self._places = {column: place for place, column in enumerate(self.columns)}
+
+    def _sniff(self, given: Sequence[str]) -> Dialect:
+        """The dialect, from as much of the file as it takes to see two rows."""
+        size = _HEAD
+        while True:
+            try:
+                head = first_bytes(self._path, size)
+            except DAMAGE as error:
+                raise self._damaged() from error
+            if not head:
+                raise InputError(
+                    f"{self._path} is empty; a table needs a row of names and rows below."
+                )
+            try:
+                return sniff(head, len(head) < size, str(self._path), given)
+            except TooShortError as error:
+                if len(head) < size:
+                    raise
+                if size >= _MOST_HEAD:
+                    raise InputError(
+                        f"{self._path} has not two rows in its first {size >> 20} MB; is a quote "
+                        "left open?"
+                    ) from error
+            size *= 2
 
     def looks_numeric(self, column: str) -> bool:
-        place = self.columns.index(column)
+        place = self._places[column]
         cells = [row[place] for row in self._dialect.rows if len(row) > place]
         return parse_numbers(pa.array(cells, pa.string()), self.is_comma_free) is not None
 
@@ -77,7 +97,7 @@ class CsvTable(Table):
         raise self._damaged() from error
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
-        kinds = {str(self.columns.index(column)): pa.string() for column in columns}
+        kinds = {str(self._places[column]): pa.string() for column in columns}
         try:
             with self._open() as stream:
                 table = self._parse(stream, kinds)

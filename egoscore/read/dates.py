@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.numbers import bare_cells
+from egoscore.read.cells import all_match, bare_cells
 
 _DAY = 86_400.0
 _TIME = r"(?P<time>(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?)$"
@@ -29,15 +29,20 @@ def days(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return found
 
 
+def zone_words(kind: pa.DataType) -> str | None:
+    """What is to be said of moments with a time zone, which are counted in UTC."""
+    return "times in UTC" if pa.types.is_timestamp(kind) and kind.tz is not None else None
+
+
 def parse_dates(cells: pa.Array) -> tuple[NDArray[np.float64], str | None] | None:
     """Text as days since 1970, NaN where nothing is there; None if any cell is no date.
 
-    Where the order of day and month does not show, the day is taken to come first, and it is
-    said how.
+    Where the order of day and month does not show, the day is taken to come first; how it was
+    read is said, and if there were time zones.
     """
     trimmed, is_missing = bare_cells(cells)
     present = trimmed.filter(pa.array(~is_missing))
-    if not len(present) or not pc.all(pc.match_substring_regex(present, r"^\d+[-./]\d")).as_py():
+    if not all_match(present, r"^\d+[-./]\d"):
         return None
     found, how = _moments(present)
     if found is None:
@@ -50,10 +55,10 @@ def parse_dates(cells: pa.Array) -> tuple[NDArray[np.float64], str | None] | Non
 def _moments(text: pa.Array) -> tuple[pa.Array | None, str | None]:
     iso = _cast(text)
     if iso is not None:
-        return iso, None
-    if _matches(text, _YEAR_FIRST):
+        return iso, zone_words(iso.type)
+    if all_match(text, _YEAR_FIRST):
         return _cast(_iso(text, _YEAR_FIRST, "first", "second")), "year, month, day"
-    if not _matches(text, _YEAR_LAST):
+    if not all_match(text, _YEAR_LAST):
         return None, None
     day_first = _cast(_iso(text, _YEAR_LAST, "second", "first"))
     month_first = _cast(_iso(text, _YEAR_LAST, "first", "second"))
@@ -65,16 +70,13 @@ def _moments(text: pa.Array) -> tuple[pa.Array | None, str | None]:
 
 def _cast(iso: pa.Array) -> pa.Array | None:
     """Text in ISO form as moments, with or without zones and fractions."""
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns")):
-        try:
-            return pc.cast(iso, kind)
-        except pa.ArrowInvalid:
-            continue
+    for unit in ("us", "ns"):
+        for zone in (None, "UTC"):
+            try:
+                return pc.cast(iso, pa.timestamp(unit, zone))
+            except pa.ArrowInvalid:
+                continue
     return None
-
-
-def _matches(text: pa.Array, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())
 
 
 def _iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:

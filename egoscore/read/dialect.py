@@ -5,26 +5,25 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from egoscore.errors import InputError
+from egoscore.read.encoding import find_encoding
 from egoscore.read.names import is_header, known_pair
 
 RUNS = "  "  # stands for runs of spaces and tabs, which no reader takes as a separator
 _SEPARATORS = ("\t", ";", "|", ",", " ")
 _WORDS = {"\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces", RUNS: "spaces"}
 _MOST_ROWS = 300
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
+_LONGEST_CELL = 1 << 25
 _PREFACE = ("#", "%")
-_STARTS = {
-    b"{": "JSON",
-    b"[": "JSON",
-    b"<": "a web page or XML",
-    b"%PDF": "a PDF",
-    b"{\\rtf": "a text document",
-}
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+
+
+class TooShortError(InputError):
+    """There is no row to be seen; where the file goes on, more of it may have one."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +45,21 @@ class Dialect:
 
 
 def sniff(head: bytes, is_whole: bool, where: str, given: Sequence[str] = ()) -> Dialect:
-    """The dialect of a file that begins with `head`; `given` are names the user expects in it."""
+    """The dialect of a file that begins with `head`; `given` are names the user expects in it.
+
+    Unless `head` is the whole file, two rows must be in it, or else it is too short.
+    """
     encoding, notes = find_encoding(head, where)
     lines = _lines(head, encoding, is_whole)
     skip = _preface(lines)
     if skip == len(lines):
-        raise InputError(f"{where} holds no table; it needs a row of names and rows below.")
+        raise TooShortError(f"{where} holds no table; it needs a row of names and rows below.")
     told = re.fullmatch(r"sep=(.)", lines[skip].strip())  # Excel's own first line
     separator = told[1] if told else _find_separator(lines[skip:], is_whole)
     skip += 1 if told else 0
     rows = _rows(lines[skip:], separator, is_whole)
-    if not rows:
-        raise InputError(f"{where} has no rows; a table needs some.")
+    if len(rows) < (1 if is_whole else 2):
+        raise TooShortError(f"{where} has no rows; a table needs some.")
     names, has_header = _names(rows, _last_comment(lines[:skip], separator), given)
     if separator != ",":
         notes.append(f"{where}: cells are separated by {_WORDS.get(separator, repr(separator))}.")
@@ -72,45 +74,6 @@ def sniff(head: bytes, is_whole: bool, where: str, given: Sequence[str] = ()) ->
     return Dialect(
         separator, encoding, skip, has_header, tuple(by_place), nameless, below, tuple(notes)
     )
-
-
-def find_encoding(head: bytes, where: str) -> tuple[str, list[str]]:
-    """The encoding of a text that begins with `head`; what is no text is refused."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16", [f"{where}: read as UTF-16."]
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    kind = next((name for start, name in _STARTS.items() if text.startswith(start)), None)
-    if kind is not None or b"\x00" in head:
-        raise not_a_table(where, kind)
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        if _CONTROL.search(head):
-            raise not_a_table(where) from None
-        return western(head), [not_utf8(where)]
-    return "utf-8", []
-
-
-def not_a_table(where: str, kind: str | None = None) -> InputError:
-    """The refusal of what is something else."""
-    return InputError(
-        f"{where} is {kind or 'no text file'}, not a table; save the table as CSV or Parquet and "
-        "give that."
-    )
-
-
-def not_utf8(where: str) -> str:
-    """The note on an encoding that had to be guessed."""
-    return f"{where}: not UTF-8, so read as Western European text (Windows-1252)."
-
-
-def western(head: bytes) -> str:
-    """The encoding of old Western European files; a few bytes mean nothing in Windows-1252."""
-    try:
-        head.decode("cp1252")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "cp1252"
 
 
 def _lines(head: bytes, encoding: str, is_whole: bool) -> list[str]:
@@ -134,12 +97,23 @@ def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
     if separator == RUNS:
         return [line.split() for line in lines[:_MOST_ROWS] if line.strip()]
     try:
-        reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
-        rows = [row for row, _ in zip(reader, range(_MOST_ROWS), strict=False) if row]
+        with _long_cells():
+            reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
+            rows = [row for row, _ in zip(reader, range(_MOST_ROWS), strict=False) if row]
     except csv.Error:  # a cell longer than any name or id
         return []
     # the last row may go on where the sample ends
     return rows if is_whole or len(rows) == 1 else rows[:-1]
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the csv module read longer cells than it usually does."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _find_separator(lines: list[str], is_whole: bool) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.read.cells import all_match
 from egoscore.read.table import decoded, is_text
 
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
@@ -108,7 +109,7 @@ def _used(ids: IdColumn) -> IdColumn:
 def settle(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
     """The same columns with ids of one type: those of both ends, then those of the node table."""
     columns = _trimmed(_without_point_zero(columns, notes), has_table, notes)
-    if all(column.has_numbers or _all_match(column.values, _WHOLE) for column in columns):
+    if all(column.has_numbers or all_match(column.values, _WHOLE) for column in columns):
         return [replace(column, values=column.values.cast(pa.int64())) for column in columns]
     return [replace(column, values=column.values.cast(pa.string())) for column in columns]
 
@@ -118,11 +119,11 @@ def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdCol
 
     Pandas writes whole numbers so once a cell of the column was missing.
     """
-    if not any(c.has_numbers or _all_match(c.values, _WHOLE) for c in columns):
+    if not any(c.has_numbers or all_match(c.values, _WHOLE) for c in columns):
         return columns
     result = []
     for column in columns:
-        if not column.has_numbers and _all_match(column.values, _POINT_ZERO):
+        if not column.has_numbers and all_match(column.values, _POINT_ZERO):
             shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
             column = replace(column, values=shorter)
             notes.append(f"The ids in {column.where} end in .0 and are read without it.")
@@ -163,13 +164,3 @@ def _matches_ends(before: list[pa.Array], after: list[pa.Array]) -> bool:
 
 def _count_in(values: pa.Array, known: pa.Array) -> int:
     return pc.sum(pc.is_in(values, value_set=known)).as_py() or 0
-
-
-def _all_match(values: pa.Array, pattern: str) -> bool:
-    if not len(values):
-        return False
-    # most text is told from numbers by its first few
-    return all(
-        pc.all(pc.match_substring_regex(part, pattern)).as_py()
-        for part in (values.slice(0, 100), values)
-    )

@@ -11,12 +11,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.read.dates import days, parse_dates
-from egoscore.read.numbers import MISSING, bare_cells, parse_numbers
+from egoscore.read.cells import MISSING
+from egoscore.read.dates import days, parse_dates, zone_words
+from egoscore.read.numbers import parse_numbers
+from egoscore.read.precision import narrowed
 from egoscore.read.table import decoded, is_number, is_text
 
 MOST_CATEGORIES = 20
 YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
+_MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -30,6 +33,7 @@ class Column:
         details: for each part the category it stands for; ("",) for other kinds.
         is_missing: (rows,) which cells are empty.
         how: how cells were read where there was a choice.
+        offset: what was taken off the numbers so that float32 can hold them.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Column:
     is_missing: NDArray[np.bool_]
     details: tuple[str, ...] = ("",)
     how: str | None = None
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def decide(
     if is_number(kind):
         return _numeric(name, "number", _floats(column), where)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _numeric(name, "date", days(column), where)
+        return _numeric(name, "date", days(column), where, zone_words(kind))
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
         return _numeric(name, "number", _hours(column), where, "as hours")
     if is_text(kind):
@@ -91,8 +96,9 @@ def _numeric(
     if is_missing.all():
         return Unusable(name, "is empty")
     _refuse_beyond_float32(name, values, where)
-    numbers = np.where(is_missing, 0.0, values).astype(np.float32)
-    return Column(name, kind, (numbers,), is_missing, how=how)
+    numbers, offset = narrowed(values)
+    numbers[is_missing] = 0.0
+    return Column(name, kind, (numbers,), is_missing, how=how, offset=offset)
 
 
 def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:
@@ -124,13 +130,15 @@ def _text(name: str, column: pa.ChunkedArray, where: str, is_comma_free: bool) -
 
 
 def _parse_yes_no(cells: pa.Array, _: bool) -> tuple[NDArray[np.float64], str | None] | None:
-    trimmed, is_missing = bare_cells(cells)
-    words = np.array(pc.utf8_lower(trimmed).to_pylist() if len(cells) < 99 else [], dtype=object)
-    present = set(words[~is_missing]) if len(words) else set()
+    if len(cells) > _MOST_SPELLINGS:
+        return None
+    words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
+    present = set(words) - set(MISSING)
     pair = next((pair for pair in YES_NO if present and present <= set(pair)), None)
     if pair is None:
         return None
-    return np.where(is_missing, np.nan, words == pair[0]), None
+    answers = {word: float(word == pair[0]) for word in present}
+    return np.array([answers.get(word, np.nan) for word in words]), None
 
 
 _READERS: dict[str, Any] = {

@@ -19,6 +19,7 @@ from egoscore.graph.archive import open_archive, read_member
 ADJACENCY = ("network", "adj", "adj_matrix", "adjacency", "a", "w", "graph")
 EDGES = ("edge_index", "edges", "edge_list")
 FEATURES = ("attributes", "attrb", "attr", "attr_matrix", "features", "feature", "x")
+EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
 LABELS = ("label", "labels", "gnd", "class", "y")
 _DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
 _HDF5 = b"\x89HDF"
@@ -98,11 +99,24 @@ def first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, An
     return name, arrays.get(name)
 
 
-def edges_of(arrays: Mapping[str, Any], path: Path) -> tuple[NDArray[Any], int]:
+def edges_of(
+    arrays: Mapping[str, Any], path: Path, directed: bool, notes: list[str]
+) -> tuple[NDArray[Any], int]:
     """The edges as (2, E) row numbers, and how many nodes there are at least."""
     name, matrix = first_of(ADJACENCY, arrays)
     if matrix is not None and getattr(matrix, "ndim", 0) == 2:
-        return _entries(matrix, name, path)
+        entries = _entries(matrix, name, path)
+        if len(entries.data) and (entries.data != entries.data[0]).any():
+            notes.append(
+                f"{path}: the entries of '{name}' differ; such weights are not used, only which "
+                "of them are not zero."
+            )
+        if not directed and not _is_symmetric(entries):
+            notes.append(
+                f"{path}: '{name}' is not symmetric, and every entry is an edge both ways; "
+                "--directed keeps the directions apart."
+            )
+        return np.stack(entries.coords), int(matrix.shape[0])
     name, listed = first_of(EDGES, arrays)
     if listed is None:
         names = ", ".join(sorted(arrays)) or "nothing of the kind"
@@ -115,11 +129,14 @@ def edges_of(arrays: Mapping[str, Any], path: Path) -> tuple[NDArray[Any], int]:
             f"In the file {path}, '{name}' must be whole numbers of shape (2, E) or (E, 2) (found "
             f"{listed.dtype} of shape {listed.shape})."
         )
+    weights = [name for name in EDGE_VALUES if name in arrays]
+    notes += [f"{path}: the values of '{name}' are not used." for name in weights]
     pairs = listed if len(listed) == 2 else listed.T
     return pairs, int(pairs.max(initial=-1)) + 1
 
 
-def _entries(matrix: Any, name: str, path: Path) -> tuple[NDArray[Any], int]:
+def _entries(matrix: Any, name: str, path: Path) -> Any:
+    """The entries of a matrix that are not zero, as a COO array."""
     if matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise DatasetError(
             f"In the file {path}, '{name}' must be a square matrix of numbers (found "
@@ -129,5 +146,11 @@ def _entries(matrix: Any, name: str, path: Path) -> tuple[NDArray[Any], int]:
     if entries.dtype.kind == "f" and np.isnan(entries.data).any():
         raise DatasetError(f"In the file {path}, '{name}' has NaN entries; say if they are edges.")
     present = entries.data != 0
-    rows, columns = entries.coords
-    return np.stack([rows[present], columns[present]]), int(matrix.shape[0])
+    ends = tuple(end[present] for end in entries.coords)
+    return sparse.coo_array((entries.data[present], ends), shape=entries.shape)
+
+
+def _is_symmetric(entries: Any) -> bool:
+    """Whether for every entry there is one on the other side of the diagonal."""
+    pattern = entries.astype(bool).tocsr()
+    return bool((pattern != pattern.T.tocsr()).nnz == 0)

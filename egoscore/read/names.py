@@ -9,6 +9,22 @@ from egoscore.read.choices import Choices
 from egoscore.read.table import Table, quoted
 
 LABEL = "label"
+# What columns are called that say which nodes are the ones to be found.
+ANSWERS = (
+    LABEL,
+    "labels",
+    "y",
+    "fraud",
+    "is_fraud",
+    "isfraud",
+    "fraudulent",
+    "outlier",
+    "is_outlier",
+    "anomaly",
+    "is_anomaly",
+    "abnormal",
+    "ground_truth",
+)
 # Names of the two ends of an edge, as pairs: `from` beside `name` says nothing.
 PAIRS = (
     ("source", "target"),
@@ -50,6 +66,11 @@ LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account
 def bare(name: str) -> str:
     """A name as it is compared."""
     return name.strip().casefold()
+
+
+def is_answer(name: str) -> bool:
+    """Whether a column is called as if it said which nodes are outliers."""
+    return bare(name).replace(" ", "_").replace("-", "_") in ANSWERS
 
 
 def find(option: str, given: str, table: Table) -> str:

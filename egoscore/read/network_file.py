@@ -72,10 +72,15 @@ def _read_pt(path: Path, choices: Choices) -> Reading:
     contents = read_pyg(path)
     y = None if contents.y is None else contents.y.numpy()
     notes: list[str] = []
-    labels = _labels("y", y, len(contents.x), path, notes)
+    labels = _labels({"y": y}, len(contents.x), path, notes)
+    notes += [f"{path}: the values of '{name}' are not used." for name in contents.unused]
+    has_features = contents.x.shape[1] > 0
+    values = contents.x.numpy() if has_features else np.zeros((len(contents.x), 1))
     graph = AttributedGraph.from_edges(
-        contents.edge_index.numpy(), contents.x.numpy(), choices.directed, labels=labels
+        contents.edge_index.numpy(), values, choices.directed, labels=labels
     )
+    if not has_features:
+        graph = with_structure(graph, notes)
     return Reading(graph, tuple(notes))
 
 
@@ -84,9 +89,9 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
         from egoscore.graph.npz_file import read_dgraph
 
         return Reading(read_dgraph(path), (f"{path} is DGraph-Fin: class 1 are the outliers.",))
-    pairs, least = edges_of(arrays, path)
-    name, table = first_of(FEATURES, arrays)
     notes: list[str] = []
+    pairs, least = edges_of(arrays, path, choices.directed, notes)
+    name, table = first_of(FEATURES, arrays)
     if table is None:
         size = max(least, 1)
         values = np.zeros((size, 1), dtype=np.float32)
@@ -94,8 +99,7 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
         values = table.toarray() if hasattr(table, "toarray") else table
         size = len(values) if values.ndim else 0
         notes.append(f"{path}: '{name}' gives the features.")
-    label_name, y = first_of(LABELS, arrays)
-    labels = _labels(label_name, y, size, path, notes)
+    labels = _labels({name: arrays.get(name) for name in LABELS}, size, path, notes)
     if table is not None and size < least:
         raise DatasetError(
             f"In the file {path}, the network has {least} nodes but '{name}' has {size} rows; both "
@@ -107,12 +111,17 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
     return Reading(graph, tuple(notes))
 
 
-def _labels(name: str, values: Any, size: int, path: Path, notes: list[str]) -> Any:
-    """The values as labels if they are 0 and 1, one for each node."""
-    if values is None:
-        return None
-    known = binary_or_none(np.asarray(values), size)
-    said = "are the labels of outliers" if known is not None else "are no labels of outliers"
-    reason = "" if known is not None else ", as they are not 0 and 1 for every node: not used"
-    notes.append(f"{path}: the values of '{name}' {said}{reason}.")
-    return known
+def _labels(arrays: Mapping[str, Any], size: int, path: Path, notes: list[str]) -> Any:
+    """The first values that are 0 and 1, one for each node."""
+    for name, values in arrays.items():
+        if values is None:
+            continue
+        known = binary_or_none(np.asarray(values), size)
+        if known is not None:
+            notes.append(f"{path}: the values of '{name}' are the labels of outliers.")
+            return known
+        notes.append(
+            f"{path}: the values of '{name}' are no labels of outliers, as they are not 0 and 1 "
+            "for every node: not used."
+        )
+    return None

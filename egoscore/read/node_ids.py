@@ -34,29 +34,42 @@ def find_ids(
     named = [c for n in (*LIKELY_IDS, *map(bare, ends)) for c in loaded if bare(c) == n]
     # the index of a frame comes last: it is there whether or not it means anything
     others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
-    for name in (*named, *others):
-        ids = _ids_of_edges(loaded[name], name, table, edges)
-        if ids is not None:
-            called = "the index of the frame" if name == INDEX else f"column '{name}'"
-            notes.append(f"{table.name}: {called} names the nodes, as it holds the edges' ids.")
-            return name, ids
-    raise InputError(
-        f"{table.name} needs a column 'id' that names the nodes as the edges do, and no other "
-        "column does; say which one with --id."
+    found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
+    if found is None:
+        raise InputError(
+            f"{table.name} needs a column 'id' that names the nodes as the edges do, and no other "
+            "column does; say which one with --id."
+        )
+    called = "the index of the frame" if found[0] == INDEX else f"column '{found[0]}'"
+    notes.append(f"{table.name}: {called} names the nodes, as it holds the edges' ids.")
+    return found
+
+
+def _best(
+    columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
+) -> tuple[str, IdColumn] | None:
+    """The first column that holds more of the edges' ids than others do, and more than half."""
+    used = pc.utf8_trim_whitespace(
+        pa.chunked_array([end.values.cast(pa.string()) for end in edges])
     )
+    best, most = None, len(used) / 2
+    for name, column in columns.items():
+        ids = _different(column, name, table)
+        if ids is None:
+            continue
+        known = pc.utf8_trim_whitespace(ids.values.cast(pa.string()))
+        found = pc.sum(pc.is_in(used, value_set=known)).as_py() or 0
+        if found > most:
+            best, most = (name, ids), found
+        if found == len(used):
+            break
+    return best
 
 
-def _ids_of_edges(
-    column: pa.ChunkedArray, name: str, table: Table, edges: tuple[IdColumn, IdColumn]
-) -> IdColumn | None:
-    """The column as ids if they are all different and most of the edges' are among them."""
+def _different(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
+    """The column as ids if there are any and no two are the same."""
     try:
         ids = read_ids(column, name, table.name, [])
     except InputError:
         return None
-    if len(ids.values) < len(column) or not len(column):
-        return None
-    known = pc.utf8_trim_whitespace(ids.values.cast(pa.string()))
-    used = pa.chunked_array([end.values.cast(pa.string()) for end in edges])
-    found = pc.sum(pc.is_in(pc.utf8_trim_whitespace(used), value_set=known)).as_py() or 0
-    return ids if 2 * found > len(used) else None
+    return ids if len(column) and len(ids.values) == len(column) else None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.read.choices import Choices
 from egoscore.read.ids import IdColumn
-from egoscore.read.labels import find_label, read_labels
+from egoscore.read.labels import drop_answers, find_label, read_labels
 from egoscore.read.names import bare, find
 from egoscore.read.node_ids import find_ids
 from egoscore.read.table import Table, counted
@@ -63,14 +63,18 @@ def take_labels(
     extra: int,
     notes: list[str],
 ) -> NDArray[np.int8] | None:
-    """The labels, taken out of `loaded`; none if `extra` nodes have none."""
+    """The labels; none if `extra` nodes have none.
+
+    They are taken out of `loaded`, and so is whatever else may be labels and is not named as a
+    feature.
+    """
     name = find_label(nodes, choices.label)
     asked = {bare(feature) for feature in choices.features or ()}
-    if name is None or name not in loaded or bare(name) in asked:
+    column = None if name is None or bare(name) in asked else loaded.pop(name, None)
+    drop_answers(loaded, asked, nodes, notes)
+    if name is None or column is None:
         return None
-    labels = read_labels(loaded[name], name, nodes, choices.label is not None, notes)
-    if labels is not None or choices.features is not None:
-        del loaded[name]
+    labels = read_labels(column, name, nodes, choices.label is not None, notes)
     if labels is None:
         return None
     if extra:

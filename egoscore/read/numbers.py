@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-# What stands in cells that hold nothing, where the others hold numbers, dates or yes and no.
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", "nil")
-_COMMA_GROUPS = r"^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?$"
+from egoscore.read.cells import all_match, any_match, bare_cells
+
+_COMMA_GROUPS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
 _DOT_GROUPS = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
 # Nobody who means twelve and a half writes these two: two groups, or a group and a dot.
 _SURE_GROUPS = r",\d{3}(,\d{3}|\.)"
@@ -17,20 +17,13 @@ _SURE_GROUPS = r",\d{3}(,\d{3}|\.)"
 _SURE_DECIMALS = r"(^[+-]?\d*,(\d{1,2}|\d{4,})$)|(\.\d{3},)"
 
 
-def bare_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """Text without surrounding space, and which of it means that nothing is there."""
-    trimmed = pc.utf8_trim_whitespace(cells)
-    tokens = pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(MISSING))
-    return trimmed, pc.or_(tokens, pc.is_null(trimmed)).to_numpy(zero_copy_only=False)
-
-
 def parse_numbers(
     cells: pa.Array, is_comma_free: bool
 ) -> tuple[NDArray[np.float64], str | None] | None:
     """Text as numbers, NaN where nothing is there, and how it was taken if there was a choice.
 
-    None if any cell is something else, or if all are empty. A comma is a decimal comma only in a
-    table whose cells are not separated by commas.
+    None if any cell is something else, or if all are empty. In a table whose cells are separated
+    by commas, a comma in a cell stands between thousands; elsewhere 1,234 may be either.
     """
     trimmed, is_missing = bare_cells(cells)
     if is_missing.all():
@@ -38,10 +31,11 @@ def parse_numbers(
     present = trimmed.filter(pa.array(~is_missing))
     found = _cast(present)
     how = None
-    if found is None and _all_match(present, _COMMA_GROUPS) and _any_match(present, _SURE_GROUPS):
+    groups = found is None and (not is_comma_free or any_match(present, _SURE_GROUPS))
+    if groups and all_match(present, _COMMA_GROUPS):
         found, how = _cast(pc.replace_substring(present, ",", "")), "commas between thousands"
-    decimals = found is None and is_comma_free and _any_match(present, _SURE_DECIMALS)
-    if decimals and _all_match(present, _DOT_GROUPS):
+    decimals = found is None and is_comma_free and any_match(present, _SURE_DECIMALS)
+    if decimals and all_match(present, _DOT_GROUPS):
         without_dots = pc.replace_substring(present, ".", "")
         found, how = _cast(pc.replace_substring(without_dots, ",", ".")), "a decimal comma"
     if found is None:
@@ -57,11 +51,3 @@ def _cast(text: pa.Array) -> NDArray[np.float64] | None:
     except pa.ArrowInvalid:
         return None
     return numbers
-
-
-def _all_match(text: pa.Array, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())
-
-
-def _any_match(text: pa.Array, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())

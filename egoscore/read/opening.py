@@ -18,6 +18,7 @@ _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 _MOST_GROWTH = 200
 _ANY_GROWTH_BELOW = 2**28
+_PIECE = 2**20
 
 # How decompressors, pyarrow and the system fail on damaged bytes.
 DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
@@ -27,17 +28,23 @@ def require_file(path: str | Path) -> Path:
     """The path, refused in one sentence if it is not a file that can be read."""
     path = Path(path).expanduser()
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; a file is needed here.")
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
+        is_folder = path.is_dir()
+        is_empty = not is_folder and not _first_byte(path)
     except FileNotFoundError:
         raise InputError(f"{path} is not there; check the name and the folder.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}.") from error
+    if is_folder:
+        raise InputError(f"{path} is a folder; a file is needed here.")
+    if is_empty:
+        raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
     return path
+
+
+def _first_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1)
 
 
 def plain_ending(path: Path) -> str:
@@ -72,20 +79,22 @@ def open_stream(path: Path) -> Any:
 
 
 class _Unpacked:
-    """A packed file as it unpacks, refused once it has grown beyond what tables do."""
+    """A packed file as it unpacks, refused once it has grown beyond what tables and XML do."""
 
     def __init__(self, stream: Any, path: Path) -> None:
         self._stream, self._path = stream, path
         self._room = max(_ANY_GROWTH_BELOW, _MOST_GROWTH * path.stat().st_size)
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, none at the end."""
-        piece: bytes = self._stream.read() if size < 0 else self._stream.read(size)
+        """At most `size` bytes, none at the end; all that is left if it is negative."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(_PIECE), b""))
+        piece: bytes = self._stream.read(size)
         self._room -= len(piece)
         if self._room < 0:
             raise InputError(
-                f"{self._path} unpacks to more than {_MOST_GROWTH} times its size, as no table "
-                "does; unpack it yourself and look at it."
+                f"{self._path} unpacks to more than {_MOST_GROWTH} times its size, as no "
+                "table does; unpack it yourself and look at it."
             )
         return piece
 

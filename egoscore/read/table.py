@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +32,8 @@ class Table(ABC):
         self.name = name
         self.columns = tuple(columns)
         self.notes: list[str] = []
-        twice = next((c for c in self.columns if self.columns.count(c) > 1), None)
+        counts = Counter(self.columns)
+        twice = next((c for c in self.columns if counts[c] > 1), None)
         if twice is not None:
             raise InputError(f"{name} has two columns called '{twice}'; rename one of them.")
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
 from egoscore.read.kinds import Column, decide
+from egoscore.read.precision import narrowed
 from egoscore.read.table import Table
 
 _DETAILS = ("total", "mean", "largest")
@@ -29,7 +30,7 @@ def read_weights(column: pa.ChunkedArray, name: str, table: Table) -> NDArray[np
             f"row {int(found.is_missing.argmax()) + 1} below the names; every edge needs a weight, "
             "so fill them in or drop the edges."
         )
-    return found.parts[0].astype(np.float64)
+    return found.parts[0].astype(np.float64) + found.offset
 
 
 def weigh(
@@ -54,4 +55,8 @@ def weigh(
             f"The total of column '{name}' over a node's edges is beyond single precision; rescale "
             "the column."
         )
-    return table.astype(np.float32), tuple(FeatureColumn(name, "weight", d) for d in _DETAILS)
+    parts = [narrowed(column) for column in table.T]
+    described = zip(_DETAILS, parts, strict=True)
+    return np.stack([values for values, _ in parts], axis=1), tuple(
+        FeatureColumn(name, "weight", detail, offset) for detail, (_, offset) in described
+    )

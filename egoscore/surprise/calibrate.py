@@ -78,6 +78,11 @@ class BySize:
         least = max(_LEAST_SPREAD * float(np.median(spreads)), 1e-9)
         return cls(places, middles, np.maximum(spreads, least))
 
+    @classmethod
+    def ignored(cls) -> BySize:
+        """Nothing is usual in particular: all nodes are compared as they are."""
+        return cls(np.zeros(1), np.zeros(1), np.ones(1))
+
     def apply(
         self, values: NDArray[np.floating], ego_size: NDArray[np.int64]
     ) -> NDArray[np.float64]:

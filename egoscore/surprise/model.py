@@ -91,16 +91,17 @@ class SurpriseModel:
         centre = CentreModel.fit(known, white, training, seed, store, advance)
         place = Place.fit(seen.structure, seed)
         parts = (seed, scaling, whitening, next_to, two_away, centre, place)
-        nothing = BySize.fit(np.zeros(graph.num_nodes), seen.ego_size)
-        draft = cls(*parts, {}, nothing, seen.tells_structure)
+        draft = cls(*parts, {}, BySize.ignored(), seen.tells_structure)
         channels = draft._channels(seen, is_training=True)
         calibrations = {name: Calibration.fit(seen_as(name, v)) for name, v in channels.items()}
         total = np.zeros(graph.num_nodes)
-        for question in QUESTIONS:
+        for question in _asked(next_to, two_away, graph):
             mean = _mean(question, channels, calibrations)
             calibrations[question] = Calibration.fit(mean)
             total += calibrations[question].surprise(mean)
-        by_size = BySize.fit(total, seen.ego_size)
+        # where structure is all there is to judge, size is a part of it
+        structural = graph.is_structural
+        by_size = BySize.ignored() if structural else BySize.fit(total, seen.ego_size)
         calibrations["score"] = Calibration.fit(by_size.apply(total, seen.ego_size))
         model = cls(*parts, calibrations, by_size, seen.tells_structure)
         return model, model._judge(seen, channels)
@@ -126,7 +127,8 @@ class SurpriseModel:
         }
 
     def _judge(self, seen: _Seen, channels: dict[str, Floats]) -> Surprises:
-        means = {q: _mean(q, channels, self.calibrations) for q in QUESTIONS}
+        asked = [question for question in QUESTIONS if question in self.calibrations]
+        means = {q: _mean(q, channels, self.calibrations) for q in asked}
         answers = {q: self.calibrations[q].surprise(mean) for q, mean in means.items()}
         total = np.sum(list(answers.values()), axis=0)
         relative = self.by_size.apply(total, seen.ego_size)
@@ -164,6 +166,17 @@ def surroundings(around: Floats, structure: NDArray[np.float64] | None) -> Float
     if structure is None:
         return around
     return np.column_stack([around, structure.astype(np.float32)])
+
+
+def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> list[str]:
+    """The questions that can be asked.
+
+    Company cannot be judged where neighbours tell nothing about a node; and where the features
+    are structure they tell what place already has.
+    """
+    can_tell = next_to.strength.any() or two_away.strength.any()
+    left_out = () if can_tell and not graph.is_structural else ("company",)
+    return [question for question in QUESTIONS if question not in left_out]
 
 
 def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:

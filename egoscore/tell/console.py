@@ -30,13 +30,18 @@ def make_console() -> Console:
     return console if console.is_terminal else Console(highlight=False, width=_WIDE)
 
 
+def say(console: Console, sentence: str, style: str = "") -> None:
+    """One sentence, which only a terminal breaks into lines."""
+    console.print(Text(sentence), style=style, soft_wrap=not console.is_terminal)
+
+
 def show_network(graph: AttributedGraph, source: str, notes: Sequence[str] = ()) -> None:
     """Say what was loaded, what was left out of it, and every decision on the way."""
     console = make_console()
     for line in summary(graph, source):
-        console.print(Text(line))
+        say(console, line)
     for note in notes:
-        console.print(Text(f"- {printable(note)}"), style="dim")
+        say(console, f"- {printable(note)}", "dim")
 
 
 def show_detection(found: Detection, top: int) -> None:
@@ -44,23 +49,22 @@ def show_detection(found: Detection, top: int) -> None:
     console = make_console()
     if top:
         console.print(_top_table(found, top))
-    console.print(Text(meaning(found.detector.preset, found.ranking.num_rows)))
-    console.print(Text(f"{found.findings.rule} That is {found.findings.num_flagged:,} here."))
+    graph = found.graph
+    say(console, meaning(found.detector.preset, graph.num_nodes, graph.is_structural))
+    say(console, f"{found.findings.rule} That is {found.findings.num_flagged:,} here.")
     for remark in found.findings.remarks:
-        console.print(Text(remark))
+        say(console, remark)
     if found.evaluation is not None:
-        console.print(Text(accuracy(found.evaluation, found.ranking.num_rows)))
+        say(console, accuracy(found.evaluation, found.ranking.num_rows))
     if top and found.findings.explanations:
-        console.print(Text(f"Why the first: {printable(found.findings.explanations[0].summary)}"))
-    place = printable(found.path)
-    console.print(
-        Text(
-            f"Written to {place}: scores.csv, scores.parquet, report.html, findings.json, "
-            "model.safetensors, config.json, network/."
-        )
+        say(console, f"Why the first: {printable(found.findings.explanations[0].summary)}")
+    say(
+        console,
+        f"Written to {printable(found.path)}: scores.csv, scores.parquet, report.html, "
+        "findings.json, model.safetensors, config.json, network/.",
     )
     again = printable(shlex.join(["egoscore", "explain", str(found.path)]))
-    console.print(Text(f"Why another node: {again} NODE"))
+    say(console, f"Why another node: {again} NODE")
 
 
 def show_detail(found: Detection, seconds: Mapping[str, float]) -> None:

@@ -87,10 +87,11 @@ def layout(count: int, edges: Iterable[Edge]) -> NDArray[np.float64]:
     """Coordinates (count, 2), the centre first. Beyond some number there are two rings."""
     places = np.tile([WIDTH / 2, HEIGHT / 2], (count, 1))
     around = count - 1
+    slots = around + 1 - around % 2  # an odd number: no edge between two runs through the centre
     outer = 92.0 if around <= _NAMED else 118.0
     for turn, node in enumerate(around_the_circle(count, edges)):
         is_inner = around > _ONE_RING and turn % 2 == 1
-        angle = 2 * np.pi * turn / around - np.pi / 2
+        angle = 2 * np.pi * turn / slots - np.pi / 2
         reach = 0.62 * outer if is_inner else outer
         places[node] += reach * np.array([np.cos(angle), np.sin(angle)])
     return np.round(places, 1)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
-from egoscore.tell.console import make_console
+from egoscore.explain.explanation import Deviation, Explanation, Tie
+from egoscore.tell.console import make_console, say
 from egoscore.tell.words import counted, printable
 
 _MUCH = 2.0  # usual errors: less is not worth a mark
@@ -17,22 +17,21 @@ _MUCH = 2.0  # usual errors: less is not worth a mark
 def show_explanation(found: Explanation) -> None:
     """The sentence first, then what it rests on."""
     console = make_console()
-    console.print(Text(printable(found.summary)))
+    say(console, printable(found.summary))
     flag = "above" if found.flag else "not above"
-    console.print(
-        Text(
-            f"Score {found.score:.4g}, {flag} the threshold; more than {found.percentile:.1f}% of "
-            f"the nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
-            f"{found.energy_before:.3g}, {found.energy_after:.3g} as expected."
-        )
+    say(
+        console,
+        f"Score {found.score:.4g}, {flag} the threshold; more than {found.percentile:.1f}% of "
+        f"the nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
+        f"{found.energy_before:.3g}, {found.energy_after:.3g} as expected.",
     )
     console.print(_deviations("Features", found.features))
     if found.structure:
         console.print(_deviations("Place in the network", found.structure))
     for title, ties in (("Ties that surprise", found.surprising), ("Expected", found.expected)):
         if ties:
-            console.print(Text(f"{title}: {_listed(ties)}."))
-    console.print(_components(found.components))
+            say(console, f"{title}: {_listed(ties)}.")
+    console.print(_components(found))
 
 
 def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
@@ -55,13 +54,11 @@ def _listed(ties: Sequence[Tie]) -> str:
     )
 
 
-def _components(components: Sequence[Component]) -> Table:
-    group = components[0].group if components else 0
-    table = Table(title=f"Among {group:,} nodes with ego-graphs of about the same size")
-    table.title_justify = "left"
+def _components(found: Explanation) -> Table:
+    table = Table(title=f"Among {found.compared_with}", title_justify="left")
     table.add_column("component")
     table.add_column("value", justify="right")
     table.add_column("higher than", justify="right")
-    for one in components:
+    for one in found.components:
         table.add_row(one.name.replace("_", " "), f"{one.value:.4g}", f"{one.percentile:.1f}%")
     return table

@@ -26,7 +26,7 @@ def detection_record(found: Detection, top: int) -> str:
             "directed": graph.directed,
         },
         "notes": kept.notes,
-        "meaning": meaning(found.detector.preset, graph.num_nodes),
+        "meaning": meaning(found.detector.preset, graph.num_nodes, graph.is_structural),
         "threshold": kept.threshold,
         "rule": kept.rule,
         "num_flagged": kept.num_flagged,

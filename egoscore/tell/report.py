@@ -41,7 +41,9 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
     page = {
         "findings": findings,
         "num_nodes": ranking.num_rows,
-        "meaning": meaning(config["preset"], ranking.num_rows),
+        "meaning": meaning(
+            config["preset"], ranking.num_rows, config["network"].get("structural", False)
+        ),
         "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
         "rows": top_rows(ranking, explained),
         "cards": [(found, draw(found.picture)) for found in explained],

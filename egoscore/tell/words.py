@@ -51,15 +51,19 @@ MEANINGS = {
     "{num_nodes:,} nodes that have about as many neighbours: 2.3 is one in ten, 7 one in a "
     "thousand. It sums up its features given its surroundings, its company (does it fit its "
     "neighbours?) and its place.",
+    "structure": "A score tells how rare a node as surprising is among these {num_nodes:,} nodes: "
+    "2.3 is one in ten, 7 one in a thousand. Features are the structure of the network here: it "
+    "sums up a node's structure given its neighbours', and its place.",
     "paper": "A score sums up how differently a node's neighbourhood came back after it was "
     "noised and denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
     "between networks.",
 }
 
 
-def meaning(preset: str, num_nodes: int) -> str:
-    """What a score is, in plain words."""
-    return MEANINGS[preset].format(num_nodes=num_nodes)
+def meaning(preset: str, num_nodes: int, structural: bool = False) -> str:
+    """What a score is, in plain words; `structural` where features are the network's structure."""
+    kind = "structure" if structural and preset == "default" else preset
+    return MEANINGS[kind].format(num_nodes=num_nodes)
 
 
 def significance(ranking: pa.Table, rate: float) -> str:

@@ -152,3 +152,17 @@ class TestDeviating:
         seen = np.array([10.0, 0.0, 0.0, 0.0], dtype=np.float32)
         found = self.found([10.0, 0.0, 0.0, 0.0], [30.0, 0, 0, 0], raw=raw, observed=seen)
         assert (found[0].observed, found[0].expected) == ("1,000,000", "10")
+
+
+def test_what_was_filled_in_is_told_as_missing():
+    columns = [FeatureColumn("age"), FeatureColumn("age", "missing"), FeatureColumn("income")]
+    raw = np.array([40.0, 1.0, 7.0], dtype=np.float32)
+    scaling = FeatureScaling(np.zeros(3), np.ones(3))
+    found = deviating(
+        raw, raw, np.array([9.0, 0.5, 2.0]), np.array([5.0, 4.0, 3.0]), scaling, columns, 3
+    )
+    assert [(one.name, one.observed) for one in found] == [
+        ("age", "missing"),
+        ("age is missing", "yes"),
+        ("income", "7"),
+    ]

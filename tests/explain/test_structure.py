@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from egoscore import AttributedGraph, generate_network
-from egoscore.explain.structure import _NAMES, unusual_place
-from egoscore.graph.structure import STRUCTURE, structure
+from egoscore.explain.structure import unusual_place
+from egoscore.graph.structure import NAMES, STRUCTURE, describe_structure, structure
 from egoscore.surprise.place import Place
 
 SHARED = "neighbours it shares with a neighbour"
@@ -31,11 +31,11 @@ def test_what_is_observed_is_networkxs(node):
     found = {one.name: one.observed for one in told(build(club), node)}
     near = list(club.neighbors(node))
     shared = [len(list(nx.common_neighbors(club, node, other))) for other in near]
-    assert found[SHARED] == f"{np.mean(shared):.3g}"
-    assert found[TRIANGLES] == f"{nx.clustering(club, node):.3g}"
-    assert found[CORE] == f"{nx.core_number(club)[node]:.3g}"
+    assert found[SHARED] == f"{np.mean(shared):.4g}"
+    assert found[TRIANGLES] == f"{nx.clustering(club, node):.4g}"
+    assert found[CORE] == f"{nx.core_number(club)[node]:.4g}"
     back = sum(1 / club.degree(other) for other in near) / len(near)
-    assert found[BACK] == f"{back:.3g}"
+    assert found[BACK] == f"{back:.4g}"
 
 
 def test_what_is_expected_is_the_curve_in_the_same_units():
@@ -46,8 +46,8 @@ def test_what_is_expected_is_the_curve_in_the_same_units():
         by_name = dict(zip([n for n in STRUCTURE if n != "log_degree"], expected, strict=True))
         answers = {one.name: one for one in unusual_place(place, found, node)}
         core = np.exp(by_name["core"]) - 1
-        assert answers[CORE].expected == f"{core:.3g}"
-        assert answers[TRIANGLES].expected == f"{max(0, by_name['clustering']):.3g}"
+        assert answers[CORE].expected == f"{core:.4g}"
+        assert answers[TRIANGLES].expected == f"{max(0, by_name['clustering']):.4g}"
         assert sorted(one.size for one in answers.values()) == sorted(np.round(sizes, 2))
 
 
@@ -60,8 +60,8 @@ def test_the_furthest_off_comes_first():
 
 
 def test_every_column_has_a_name_of_its_own():
-    assert list(_NAMES) == list(STRUCTURE)
-    assert len({name for name, _ in _NAMES.values()}) == len(STRUCTURE)
+    assert list(NAMES) == list(STRUCTURE)
+    assert len({column.title for column in describe_structure()}) == len(STRUCTURE)
 
 
 def test_a_clique_among_strangers_is_told_by_its_triangles():

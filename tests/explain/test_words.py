@@ -98,7 +98,7 @@ class Teller(Reasoner):
 
     def __init__(self, **questions):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
-        self.reasons = Reasons(3, questions, (), (), (), (), 1.0, 0.5, (), picture)
+        self.reasons = Reasons(3, questions, (), (), (), (), 1.0, 0.5, (), "9 nodes", picture)
 
     def of(self, node):
         return self.reasons
@@ -131,16 +131,19 @@ class TestExplanation:
             "scores as high): [a]."
         )
 
-    def test_if_none_is_strong_the_strongest_is_the_cause_and_that_is_said(self):
+    def test_if_none_is_strong_there_is_no_cause_and_that_is_said(self):
         found = explained(Teller(a=1.0, b=0.5))
-        assert found.causes == ("a",)
+        assert found.causes == ()
         assert found.summary.endswith(": nothing about it stands out; if anything, [a].")
 
-    @pytest.mark.parametrize(
-        ("p_value", "often"), [(1.0, "1"), (0.5, "2"), (0.3, "3"), (1 / 1234, "1,234")]
-    )
+    @pytest.mark.parametrize(("p_value", "often"), [(0.5, "2"), (0.3, "3"), (1 / 1234, "1,234")])
     def test_how_rare_is_a_whole_number(self, p_value, often):
         assert f"(about 1 in {often} nodes of its kind" in explained(Teller(a=9.0), p_value).summary
+
+    @pytest.mark.parametrize("p_value", [1.0, 0.7])
+    def test_what_is_not_rare_is_not_said_to_be(self, p_value):
+        summary = explained(Teller(a=9.0), p_value).summary
+        assert summary == "Node n1233 is number 1 of 1,234 by abnormality: [a]."
 
     @pytest.mark.parametrize("p_value", [0.0, 1 / 1235])
     def test_what_cannot_be_counted_is_not_given_as_a_number(self, p_value):

@@ -2,11 +2,12 @@
 
 from datetime import date, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.graph.columns import KINDS, FeatureColumn
+from egoscore.graph.columns import KINDS, LOGARITHM, FeatureColumn
 
 
 class TestTitle:
@@ -89,3 +90,39 @@ class TestShow:
     @settings(max_examples=50, deadline=None)
     def test_any_feature_can_be_shown(self, kind, value):
         assert FeatureColumn("x", kind).show(value).isprintable()
+
+
+class TestTwoValues:
+    @pytest.mark.parametrize(
+        ("first", "second", "shown"),
+        [
+            (52.52001, 52.52004, ("52.52001", "52.52004")),
+            (1.0, 2.0, ("1", "2")),
+            (31_000.25, 31_000.5, ("31,000.2", "31,000.5")),
+            (7.0, 7.0, ("7", "7")),
+        ],
+    )
+    def test_they_have_the_digits_that_tell_them_apart(self, first, second, shown):
+        assert FeatureColumn("x").show_both(first, second) == shown
+
+    def test_moments_of_one_day_are_told_with_their_time(self):
+        column = FeatureColumn("when", "date")
+        noon, night = 19_783.5, 19_783.75
+        assert column.show_both(noon, night) == ("2024-03-01 12:00:00", "2024-03-01 18:00:00")
+        assert column.show_both(noon, noon + 1) == ("2024-03-01", "2024-03-02")
+
+    def test_what_hardly_differs_ends_somewhere(self):
+        one, other = FeatureColumn("x").show_both(1.0, 1.0 + 1e-15)
+        assert one == other == "1"
+
+
+def test_what_was_taken_off_is_added_again():
+    column = FeatureColumn("seconds", offset=1_700_000_000.0)
+    assert column.show(12.0) == "1,700,000,012"
+    assert FeatureColumn("when", "date", offset=19_783.0).show(1.0) == "2024-03-02"
+
+
+def test_a_logarithm_is_told_as_what_was_counted():
+    column = FeatureColumn("core number", "structure", LOGARITHM)
+    assert column.show(float(np.log1p(11))) == "11"
+    assert column.show(-0.3) == "0"

@@ -306,12 +306,35 @@ class TestDescribed:
 
     @pytest.mark.parametrize(
         ("kinds", "is_structural"),
-        [(("structure", "structure"), True), (("structure", "number"), False), ((), False)],
+        [(("structure", "structure"), True), (("number", "structure"), True), ((), False)],
     )
-    def test_a_network_is_structural_if_all_its_features_are(self, kinds, is_structural):
+    def test_a_network_is_structural_if_a_feature_is(self, kinds, is_structural):
         graph = AttributedGraph.from_edges([[0], [1]], np.ones((2, 2)))
         columns = tuple(FeatureColumn("x", kind) for kind in kinds)
         assert replace(graph, columns=columns).is_structural is is_structural
+
+
+class TestOffsets:
+    GRAPH = AttributedGraph.from_edges([[0, 1], [1, 2]], np.float32([[1, 5], [2, 6], [4, 7]]))
+
+    def of(self, *offsets):
+        columns = tuple(FeatureColumn(f"x{j}", offset=o) for j, o in enumerate(offsets))
+        return replace(self.GRAPH, columns=columns)
+
+    def test_without_columns_nothing_was_taken_off(self):
+        assert self.GRAPH.offsets.tolist() == [0, 0]
+        assert self.GRAPH.measured_from([0, 0]) is self.GRAPH
+
+    def test_numbers_stay_the_users_whatever_they_are_measured_from(self):
+        far = self.of(1.7e9, 0.0)
+        moved = far.measured_from([1.7e9 - 3, 1.0])
+        np.testing.assert_array_equal(moved.features, [[4, 4], [5, 5], [7, 6]])
+        np.testing.assert_array_equal(moved.features + moved.offsets, far.features + far.offsets)
+
+    def test_other_offsets_are_another_network(self):
+        prints = {self.of(0.0, 0.0).fingerprint(), self.of(5.0, 0.0).fingerprint()}
+        assert len(prints) == 2
+        assert self.GRAPH.fingerprint() in prints
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -214,7 +214,6 @@ def test_tensors_made_from_nothing_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"x": None}, "has no 'x'"),
         ({"edge_index": None}, "has no 'edge_index'"),
         ({"x": [[1.0]]}, r"'x' must be a tensor \(found list\)"),
         ({"x": torch.zeros(4)}, r"'x' must have shape \(N, F\) \(found \(4,\)\)"),
@@ -306,3 +305,18 @@ def test_damage_of_the_pickle_itself_is_a_dataset_error_or_harmless(tmp_path: Pa
             read_pyg(path)
         except DatasetError as error:
             assert str(path) in str(error)  # noqa: PT017
+
+
+def test_a_file_without_features_still_says_how_many_nodes_there_are(tmp_path: Path) -> None:
+    for changes, size in [({}, 4), ({"y": None, "num_nodes": 9}, 9), ({"y": None}, 4)]:
+        contents = read_pyg(save(tmp_path / "f.pt", fields(x=None, **changes)))
+        assert contents.x.shape == (size, 0)
+    with pytest.raises(DatasetError, match="one value for each of the 4 nodes"):
+        read_pyg(save(tmp_path / "f.pt", fields(x=None, y=torch.zeros(3))))
+
+
+def test_what_is_known_of_edges_is_named(tmp_path: Path) -> None:
+    assert read_pyg(save(tmp_path / "f.pt", fields())).unused == ()
+    values = {"edge_attr": torch.zeros(3, 2), "edge_weight": torch.ones(3)}
+    contents = read_pyg(save(tmp_path / "f.pt", fields(**values)))
+    assert contents.unused == ("edge_attr", "edge_weight")

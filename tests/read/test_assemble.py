@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from egoscore.graph.structure import STRUCTURE, structure
+from egoscore.graph.structure import STRUCTURE, describe_structure, structure
 from egoscore.read import Choices, read_tables
-from egoscore.read.assemble import STRUCTURE_NAMES
 
 IDS = st.one_of(
     st.sampled_from(
@@ -58,8 +57,8 @@ def test_a_plain_network_has_its_structure(tmp_path, said):
     reading = read_tables(tmp_path / "edges.txt")
     graph = reading.graph
     assert graph.is_structural
-    assert len(STRUCTURE_NAMES) == len(STRUCTURE) == graph.num_features
-    assert graph.feature_names == STRUCTURE_NAMES
+    assert graph.columns == describe_structure()
+    assert len(set(graph.feature_names)) == len(STRUCTURE) == graph.num_features
     np.testing.assert_array_equal(graph.features, structure(graph).astype(np.float32))
     clustering = nx.clustering(source)
     np.testing.assert_allclose(

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import time
 
 import pandas as pd
 import pytest
@@ -139,3 +140,44 @@ def test_names_without_rows_are_a_table_without_rows(write):
 
 def test_a_quote_within_a_cell_is_a_character(write):
     assert cells(write("t.csv", 'a,b\n5" disk,2\n'))["a"] == ['5" disk']
+
+
+@pytest.mark.parametrize("length", [100_000, 131_072, 300_000])
+def test_rows_longer_than_the_first_look_are_rows(write, length):
+    rows = [(letter * length, letter) for letter in "abc"]
+    text = "source,target\n" + "".join(f"{a},{b}\n" for a, b in rows)
+    found = cells(write("t.csv", text))
+    assert list(zip(found["source"], found["target"], strict=True)) == rows
+
+
+def test_comments_longer_than_the_first_look_are_comments(write):
+    text = "# nothing\n" * 60_000 + "source;target\na;b\n"
+    assert cells(write("t.csv", text)) == {"source": ["a"], "target": ["b"]}
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_tens_of_thousands_of_columns_in_seconds(write, ending):
+    names = [f"column_{i}" for i in range(40_000)]
+    text = ",".join(names) + "\n" + "\n".join(",".join(["1.5"] * 40_000) for _ in range(3))
+    start = time.perf_counter()
+    table = CsvTable(write("t.csv", text + ending))
+    found = table.read(table.columns)
+    assert time.perf_counter() - start < 30
+    assert list(found) == names
+    assert found["column_39999"].to_pylist() == ["1.5"] * 3
+
+
+def test_a_quote_that_is_never_closed_is_suspected(write, refusal, monkeypatch):
+    monkeypatch.setattr(csv_file, "_MOST_HEAD", 1 << 20)
+    path = write("t.csv", b'"a,b\n' + b"1,2\n" * (1 << 19))
+    assert "has not two rows in its first 1 MB; is a quote left open?" in refusal(cells, path)
+
+
+@pytest.mark.parametrize("encoding", ["cp1251", "koi8-r", "shift-jis"])
+def test_other_encodings_are_told_what_to_do(write, encoding):
+    word = "\u0438\u043c\u044f"
+    table = CsvTable(write("t.csv", f"id,{word}\na,1\n".encode(encoding)))
+    assert [note.partition(": ")[2] for note in table.notes] == [
+        "not UTF-8, so read as Western European text (Windows-1252); if letters look wrong, "
+        "convert the file to UTF-8."
+    ]

@@ -38,12 +38,13 @@ def test_every_date_in_every_way(dates):
         ("2020-01-02 03:04:05.123456", "2021-01-01 00:00:00"),
         ("2020-01-02 03:04",),
         ("2020-01-02T03:04:05.123456789",),
+        ("2020-01-02T03:04:05.123456789Z",),
     ],
 )
 def test_iso_as_pandas_reads_it(cells):
     found, how = parse(*cells)
     np.testing.assert_allclose(found, expected(*cells, format="ISO8601"), rtol=1e-12)
-    assert how is None
+    assert how == ("times in UTC" if "Z" in cells[0] else None)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_every_kind_at_once(read, said):
 def test_numbers_are_those_of_pandas(read):
     random = np.random.default_rng(0)
     table = random.normal(size=(4, 5)) * 10.0 ** random.integers(-9, 9, (4, 5))
-    frame = pd.DataFrame(table, columns=list("vwxyz"))
+    frame = pd.DataFrame(table, columns=list("stvwx"))
     graph = read(EDGES, nodes(**frame)).graph
     np.testing.assert_array_equal(graph.features, frame.to_numpy(np.float32))
 
@@ -142,3 +142,62 @@ def test_titles_are_made_different():
     )
     titles = [column.title for column in with_unique_titles(columns)]
     assert titles == ["a = b", "a #2 = b", "a #3 = b"]
+
+
+MOMENTS = {
+    "unix seconds": [1_700_000_000, 1_700_000_001, 1_700_000_060, 1_700_003_600],
+    "yyyymmdd": [20240101, 20240102, 20240103, 20240105],
+    "latitude": [52.5200001, 52.5200002, 52.5200003, 52.5200009],
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_digits_that_float32_has_not_are_kept_beside_an_offset(read, name):
+    numbers = np.array(MOMENTS[name], dtype=np.float64)
+    graph = read(EDGES, nodes(when=numbers)).graph
+    assert graph.feature_names == ("when",)
+    assert graph.columns[0].offset == np.median(numbers)
+    kept = graph.features[:, 0].astype(np.float64) + graph.columns[0].offset
+    np.testing.assert_allclose(kept, numbers, rtol=1e-14)
+
+
+def test_times_of_one_minute_are_told_apart(read):
+    times = [f"2024-05-06 07:08:{second:02d}" for second in (1, 2, 3, 59)]
+    graph = read(EDGES, nodes(at=times)).graph
+    steps = np.diff(graph.features[:, 0]) * 86_400
+    np.testing.assert_allclose(steps, [1, 1, 56], rtol=1e-4)
+    assert graph.columns[0].show(float(graph.features[0, 0])).startswith("2024-05-06")
+
+
+def test_what_float32_holds_is_kept_as_it_is(read):
+    graph = read(EDGES, nodes(a=[1, 2, 3, 4], b=[0.1, 0.2, 0.35, 0.4], c=[18262, 18263, 0, 1]))
+    assert [column.offset for column in graph.graph.columns] == [0, 0, 0]
+    assert graph.graph.features[:, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_only_what_does_not_differ_is_the_same_everywhere(read, said):
+    reading = read(EDGES, nodes(x=[1, 2, 3, 5], same=[1_700_000_000.1] * 4))
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, "column 'same' is the same everywhere")
+
+
+def test_gaps_beside_an_offset_are_filled_with_the_median(read):
+    seconds = [1_700_000_000, 1_700_000_001, 1_700_000_005, None]
+    graph = read(EDGES, nodes(at=seconds), impute="median").graph
+    assert graph.features[:, 0].tolist() == [-1, 0, 4, 0]
+    assert graph.columns[0].offset == 1_700_000_001
+
+
+def test_time_zones_are_told(read, said):
+    zoned = [f"2024-01-0{day}T12:00:00+02:00" for day in (1, 2, 3, 5)]
+    reading = read(EDGES, nodes(at=zoned))
+    assert said(reading, "column 'at' is a date, read as times in UTC, and counts days since 1970.")
+    assert reading.graph.features[0, 0] + reading.graph.columns[0].offset == pytest.approx(
+        19723 + 10 / 24
+    )
+
+
+def test_quoted_commas_stand_between_thousands(read, said):
+    reading = read(EDGES, nodes(income=["1,234", "987", "12,345", "2,000"]))
+    assert reading.graph.features[:, 0].tolist() == [1234, 987, 12345, 2000]
+    assert said(reading, "column 'income' is a number, read with commas between thousands.")

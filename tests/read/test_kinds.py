@@ -1,7 +1,7 @@
 """What a column is, by its type or by its cells."""
 
 import decimal
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -106,3 +106,15 @@ def test_numbers_beyond_all_bounds_are_refused(refusal, values, words):
 def test_a_comma_counts_only_where_it_separates_nothing():
     assert column(["1,5", "2,5"]).kind == "number"
     assert column(["1,5", "2,5"], is_comma_free=False).kind == "category"
+
+
+def test_a_type_with_a_time_zone_is_told():
+    moments = [datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC)]
+    assert column(moments, pa.timestamp("s", "Europe/Paris")).how == "times in UTC"
+    assert column(moments, pa.timestamp("s")).how is None
+
+
+def test_an_offset_is_what_was_taken_off():
+    found = column([1_700_000_000, 1_700_000_001, None, 1_700_000_007])
+    assert found.offset == 1_700_000_001
+    assert found.parts[0].tolist() == [-1, 0, 0, 6]

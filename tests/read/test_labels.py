@@ -1,4 +1,4 @@
-"""Labels are 0 and 1 or words for them; what only is called so is a column like others."""
+"""Labels are 0 and 1 or words for them; what only is called so is left out and told."""
 
 import pytest
 
@@ -31,16 +31,68 @@ def test_given(read, refusal):
     assert "does not have" in refusal(read, EDGES, nodes("fraud", "010"), label="nothing")
 
 
-@pytest.mark.parametrize(("values", "features"), [("017", 2), ("pqp", 3)])
-def test_other_values_are_a_column_like_others(read, said, values, features):
+@pytest.mark.parametrize("values", ["017", "pqp", "121", ("inf", "1", "0")])
+def test_a_label_of_other_values_is_left_out(read, said, values):
     reading = read(EDGES, nodes("label", values))
     assert reading.graph.labels is None
-    assert reading.graph.num_features == features
-    assert said(reading, "is no label of outliers")
+    assert reading.graph.feature_names == ("x",)
+    assert said(
+        reading,
+        "column 'label' looks like the answer but holds other values than 0 and 1, so it is left "
+        "out; --features … uses it.",
+    )
 
 
-def test_values_no_column_may_have_are_refused_as_such(read, refusal):
-    assert "infinite" in refusal(read, EDGES, nodes("label", ("inf", "1", "0")))
+@pytest.mark.parametrize("values", ["010", "017", "pqp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("labels", "y", "fraud", "is_fraud", "isFraud", "fraudulent", "Outlier", "is_outlier"),
+        *("ANOMALY", "is_anomaly", "abnormal", "ground_truth", "Ground Truth", "is-fraud"),
+    ],
+)
+def test_what_looks_like_the_answer_is_never_a_feature_by_itself(read, said, name, values):
+    reading = read(EDGES, nodes(name, values))
+    assert reading.graph.labels is None
+    assert reading.graph.feature_names == ("x",)
+    assert said(
+        reading,
+        f"column '{name}' looks like the answer and is left out; --label '{name}' evaluates with "
+        "it, --features … uses it.",
+    )
+
+
+def test_the_answer_is_used_as_the_user_says(read):
+    graph = read(EDGES, nodes("fraud", "010"), features=("x", "Fraud")).graph
+    assert graph.feature_names == ("x", "fraud")
+    graph = read(EDGES, nodes("fraud", "010"), label="fraud").graph
+    assert (graph.feature_names, graph.labels.tolist()) == (("x",), [0, 1, 0])
+
+
+def test_beside_the_label_other_answers_are_left_out(read, said):
+    table = "id,x,fraud,label\na,1,0,0\nb,2,1,1\nc,4,1,0\n"
+    for choices, left in [({}, "fraud"), ({"label": "fraud"}, "label")]:
+        reading = read(EDGES, table, **choices)
+        assert reading.graph.feature_names == ("x",)
+        assert reading.graph.labels is not None
+        assert said(reading, f"column '{left}' looks like the answer and is left out")
+
+
+@pytest.mark.parametrize("name", ["label", "kind"])
+@pytest.mark.parametrize(
+    ("values", "pair"),
+    [
+        (("-1", "-1", "1"), "-1 and 1; 1"),
+        (("normal", "Normal", "outlier"), "normal and outlier; outlier"),
+        (("normal", "normal", " ANOMALY"), "normal and anomaly; anomaly"),
+        (("genuine", "genuine", "fraud"), "genuine and fraud; fraud"),
+    ],
+)
+def test_other_pairs_are_labels_and_told(read, said, name, values, pair):
+    reading = read(EDGES, nodes(name, values), label=None if name == "label" else name)
+    assert reading.graph.labels.tolist() == [0, 0, 1]
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, f"column '{name}' holds {pair} is taken to mean an outlier.")
 
 
 @pytest.mark.parametrize("label", [None, "label"])

@@ -145,3 +145,46 @@ def test_columns_cannot_be_named_where_there_are_none(write, refusal):
     assert "--features, --impute cannot be used" in refusal(
         read_network_file, path, Choices(features=("x",), impute="median")
     )
+
+
+SYMMETRIC = (ADJ + ADJ.T).toarray() > 0
+
+
+def notes_of(tmp_path, matrix, **choices):
+    np.savez(tmp_path / "net.npz", adj=matrix, x=X)
+    scipy_io.savemat(tmp_path / "net.mat", {"Network": sparse.csc_array(matrix), "X": X})
+    for name in ("net.npz", "net.mat"):
+        yield read_network_file(tmp_path / name, Choices(**choices)).notes
+
+
+def test_weights_in_a_matrix_are_told(tmp_path):
+    for notes in notes_of(tmp_path, SYMMETRIC * 3.0):
+        assert not any("differ" in note for note in notes)
+    weighted = SYMMETRIC * (1.0 + np.add.outer(np.arange(12), np.arange(12)))
+    for notes in notes_of(tmp_path, weighted):
+        assert sum("differ; such weights are not used" in note for note in notes) == 1
+        assert not any("symmetric" in note for note in notes)
+
+
+def test_a_matrix_that_is_not_symmetric_is_told(tmp_path):
+    one_way = (ADJ.toarray() > 0) * 1.0
+    for notes in notes_of(tmp_path, one_way):
+        assert sum("not symmetric" in note and "--directed" in note for note in notes) == 1
+    for notes in notes_of(tmp_path, one_way, directed=True):
+        assert not any("symmetric" in note for note in notes)
+    for notes in notes_of(tmp_path, SYMMETRIC * 1.0):
+        assert not any("symmetric" in note for note in notes)
+
+
+def test_weights_beside_a_list_of_edges_are_told(tmp_path, said):
+    np.savez(tmp_path / "net.npz", x=X, edge_index=PAIRS, edge_weight=np.ones(PAIRS.shape[1]))
+    assert said(read_network_file(tmp_path / "net.npz"), "'edge_weight' are not used")
+
+
+def test_classes_do_not_hide_labels(tmp_path, said):
+    classes = np.arange(12).reshape(-1, 1)
+    scipy_io.savemat(tmp_path / "net.mat", {"Network": ADJ, "Label": classes, "gnd": Y})
+    reading = read_network_file(tmp_path / "net.mat")
+    assert reading.graph.labels.tolist() == Y.tolist()
+    assert said(reading, "the values of 'gnd' are the labels of outliers")
+    assert said(reading, "the values of 'label' are no labels of outliers")

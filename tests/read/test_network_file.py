@@ -28,3 +28,20 @@ def test_other_endings_are_told_what_there_is(write, refusal, name):
 def test_no_file(tmp_path, refusal):
     assert "is not there" in refusal(read_network_file, tmp_path / "net.graphml")
     assert "is a folder" in refusal(read_network_file, tmp_path)
+
+
+def test_tensors_without_features_have_their_structure(tmp_path, said):
+    edge_index = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    for more, size in [({}, 4), ({"num_nodes": 6}, 6), ({"y": torch.zeros(5)}, 5)]:
+        torch.save({"edge_index": edge_index, **more}, tmp_path / "net.pt")
+        reading = read_network_file(tmp_path / "net.pt")
+        assert reading.graph.num_nodes == size
+        assert reading.graph.is_structural
+        assert said(reading, "structure of the network gives them")
+
+
+@pytest.mark.parametrize("name", ["edge_attr", "edge_weight"])
+def test_values_of_edges_are_told(tmp_path, said, name):
+    fields = {"x": torch.rand(3, 2), "edge_index": torch.tensor([[0, 1], [1, 2]])}
+    torch.save({**fields, name: torch.rand(2)}, tmp_path / "net.pt")
+    assert said(read_network_file(tmp_path / "net.pt"), f"the values of '{name}' are not used")

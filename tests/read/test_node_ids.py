@@ -50,3 +50,17 @@ def test_the_index_of_a_frame(said):
     assert said(reading, "the index of the frame names the nodes")
     named = read_tables(edges, nodes.rename_axis("id"))
     assert named.graph.ids.tolist() == ["a", "b", "c"]
+
+
+def test_the_column_that_holds_most_of_the_edges_ids(said):
+    edges = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
+    nodes = pd.DataFrame({"x": [1, 2, 3, 9]}, index=[1, 2, 3, 4])
+    reading = read_tables(edges, nodes)
+    assert reading.graph.ids.tolist() == [1, 2, 3, 4]
+    assert reading.graph.feature_names == ("x",)
+    assert said(reading, "the index of the frame names the nodes")
+
+
+def test_of_two_that_hold_as_many_the_first(read, said):
+    reading = read(EDGES, "p,q,r,x\na,a,b,1\nz,b,a,2\nb,c,c,4\n")
+    assert said(reading, "column 'q' names the nodes")

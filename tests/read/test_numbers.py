@@ -69,3 +69,11 @@ def test_a_comma_that_separates_cells_is_no_decimal_comma():
 def test_cells_that_mean_nothing(token):
     numbers, _ = parse("1", token, "3")
     np.testing.assert_array_equal(numbers, [1, np.nan, 3])
+
+
+def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells():
+    numbers, how = parse("1,234", "5,678", "9", is_comma_free=False)
+    assert numbers.tolist() == [1234, 5678, 9]
+    assert how == "commas between thousands"
+    assert parse("0,123", "4", is_comma_free=False) is None
+    assert parse("1,23", "4", is_comma_free=False) is None

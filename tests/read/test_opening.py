@@ -50,11 +50,16 @@ def test_the_ending_is_that_below_the_packing(tmp_path):
 
 
 def test_what_is_no_file_is_told(tmp_path, write, refusal):
-    assert "is a folder" in refusal(require_file, tmp_path)
-    assert "is not there" in refusal(require_file, tmp_path / "nothing.csv")
-    assert "is empty" in refusal(require_file, write("empty.csv", b""))
-    assert "cannot be read" in refusal(require_file, "a\0b")
-    assert "cannot be read" in refusal(require_file, tmp_path / ("x" * 300))
+    nothing, empty = tmp_path / "nothing.csv", write("empty.csv", b"")
+    long = tmp_path / ("x" * 300)
+    for path, sentence in {
+        tmp_path: f"{tmp_path} is a folder; a file is needed here.",
+        nothing: f"{nothing} is not there; check the name and the folder.",
+        empty: f"{empty} is empty; a table needs a row of names and rows below.",
+        "a\0b": "a\0b cannot be read: embedded null byte.",
+        long: f"{long} cannot be read: File name too long.",
+    }.items():
+        assert refusal(require_file, path) == sentence
 
 
 def test_no_permission_is_told(write, refusal, monkeypatch):
@@ -108,3 +113,12 @@ def test_a_packed_table_that_grows_as_tables_do_is_read(tmp_path):
     with gzip.open(path, "wt") as file:
         file.write("source,target\n" + "a,b\n" * 1000)
     assert read_tables(path).graph.num_edges == 1
+
+
+def test_nothing_is_unpacked_in_one_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "_ANY_GROWTH_BELOW", 2**20)
+    path = tmp_path / "network.gexf.gz"
+    path.write_bytes(gzip.compress(b" " * 2**26))
+    with open_stream(path) as stream, pytest.raises(InputError, match="more than 200 times"):
+        stream.read()
+    assert opening._PIECE <= 2**20

@@ -67,9 +67,9 @@ def test_what_cannot_be_used_is_told(tmp_path, refusal, nodes, edges, message):
 def test_what_was_refused_once_is_now_decided_and_told(tmp_path, said):
     nodes = {**NODES, "name": ["a", "b", "c"], "label": [0, 1, 7], "tags": [[1], [2], [3]]}
     reading = read_source(write_folder(tmp_path, nodes, EDGES))
-    assert reading.graph.num_features == 6
+    assert reading.graph.num_features == 5
     assert said(reading, "column 'name' is a category with 3 values")
-    assert said(reading, "'label' holds other values")
+    assert said(reading, "holds other values than 0 and 1, so it is left out")
     assert said(reading, "column 'tags' holds list")
     assert said(reading, "column 'when' is not used; --weight 'when' turns it into features")
     assert load_source(write_folder(tmp_path, {"id": [1, 2]}, {"a": [1], "b": [2]})).is_structural

@@ -1,5 +1,7 @@
 """Tables in memory, and what messages say of names."""
 
+import time
+
 import pyarrow as pa
 import pytest
 
@@ -29,3 +31,11 @@ def test_codes_as_values(kind):
 def test_many_names_are_cut_short():
     assert quoted(["a", "b"]) == "'a', 'b'"
     assert quoted(list("abcd"), most=2) == "'a', 'b' and 2 more"
+
+
+def test_many_columns_in_seconds():
+    names = [f"c{i}" for i in range(50_000)]
+    table = pa.table([pa.array([1])] * len(names), names=names)
+    start = time.perf_counter()
+    assert len(ArrowTable("t", table).columns) == len(names)
+    assert time.perf_counter() - start < 5

@@ -36,7 +36,7 @@ def test_totals_as_networkx_counts_them():
 def test_weights_beside_the_structure(read):
     graph = read(EDGES, weight="amount").graph
     assert graph.num_features == 10
-    assert not graph.is_structural
+    assert graph.is_structural  # and the model must not be told the structure again
 
 
 def test_edges_that_are_left_out_do_not_count(read):
@@ -57,3 +57,10 @@ def test_edges_that_are_left_out_do_not_count(read):
 )
 def test_what_is_no_weight_is_told(read, refusal, edges, weight, words):
     assert words in refusal(read, edges, weight=weight)
+
+
+def test_weights_with_many_digits_are_told_apart(read):
+    edges = "source,target,at\na,b,1700000000\nc,d,1700000001\ne,f,1700000007\n"
+    graph = read(edges, weight="at").graph
+    largest = graph.features[:, -1] + np.float64(graph.columns[-1].offset)
+    assert sorted(set(largest.tolist())) == [1_700_000_000, 1_700_000_001, 1_700_000_007]

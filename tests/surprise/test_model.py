@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import rankdata, spearmanr
 
 from egoscore import AttributedGraph, generate_network
+from egoscore.graph.columns import FeatureColumn
+from egoscore.graph.structure import describe_structure, structure
 from egoscore.surprise.model import QUESTIONS, SurpriseModel
 from egoscore.surprise.network import Training
 
@@ -322,3 +324,43 @@ def test_every_update_of_every_network_is_told(graph):
     told = []
     SurpriseModel.fit(graph, QUICK, 0, advance=told.append)
     assert sum(told) == 3 * QUICK.updates
+
+
+class TestPlainNetworks:
+    """Where features are structure, they are judged by what else is known."""
+
+    @pytest.fixture
+    def star(self):
+        """A hub with 2,000 neighbours among whom there are a few edges."""
+        rng = np.random.default_rng(0)
+        ends = np.hstack(
+            [[np.zeros(2000, int), np.arange(1, 2001)], rng.integers(1, 2001, (2, 900))]
+        )
+        plain = AttributedGraph.from_edges(ends, np.ones((2001, 1)))
+        features = structure(plain).astype(np.float32)
+        return replace(plain, features=features, columns=describe_structure())
+
+    def test_company_is_not_asked_and_size_counts(self, star):
+        model, found = SurpriseModel.fit(star, Training(updates=2), 0)
+        assert list(found.questions) == ["features", "place"]
+        np.testing.assert_array_equal(model.by_size.apply(np.array([3.0]), np.array([50])), [3.0])
+        assert (found.score > found.score[0]).sum() < 20
+        np.testing.assert_allclose(model.judge(star, True).score, found.score, rtol=1e-5)
+
+    def test_other_features_beside_it_change_nothing_of_that(self, star):
+        weights = FeatureColumn("amount", "weight", "total")
+        wider = np.column_stack([star.features, np.arange(2001)]).astype(np.float32)
+        both = replace(star, features=wider, columns=(*star.columns, weights))
+        model, _ = SurpriseModel.fit(both, Training(updates=2), 0)
+        assert not model.is_told_structure
+
+
+def test_company_is_not_asked_where_neighbours_tell_nothing():
+    rng = np.random.default_rng(0)
+    graph = AttributedGraph.from_edges(
+        rng.integers(0, 400, (2, 900)), rng.normal(size=(400, 4)).astype(np.float32)
+    )
+    model, found = SurpriseModel.fit(graph, Training(updates=2), 0)
+    assert not model.next_to.strength.any()
+    assert not model.two_away.strength.any()
+    assert list(found.questions) == ["features", "place"]

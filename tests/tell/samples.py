@@ -70,9 +70,10 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         energy_before=round(1.2 + rng.random(), 4),
         energy_after=0.4321,
         components=tuple(
-            Component(f"surprise_{name}", round(rng.exponential(3), 4), p, 140)
+            Component(f"surprise_{name}", round(rng.exponential(3), 4), p)
             for name, p in zip(QUESTIONS, 100 * rng.random(3) ** 0.2, strict=True)
         ),
+        compared_with="140 nodes whose ego-graphs have 7 to 9 nodes",
         picture=picture(rank, size),
     )
 

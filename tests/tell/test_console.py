@@ -83,6 +83,7 @@ def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
         rule="Flagged are scores above 1.", num_flagged=1234, remarks=["Careful."], explanations=why
     )
     return SimpleNamespace(
+        graph=SimpleNamespace(num_nodes=size, is_structural=False),
         ranking=table,
         evaluation=evaluation,
         path=Path(path),

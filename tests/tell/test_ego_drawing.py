@@ -35,6 +35,14 @@ class TestLayout:
             gap = np.hypot(one.x - other.x, one.y - other.y)
             assert gap > max(one.radius, other.radius)
 
+    @pytest.mark.parametrize("around", [2, 3, 4, 8, 16, 22])
+    def test_no_two_neighbours_lie_on_a_line_through_the_centre(self, around):
+        """An edge between them would run through it and not be seen."""
+        places = layout(around + 1, []) - [WIDTH / 2, HEIGHT / 2]
+        angles = np.arctan2(places[1:, 1], places[1:, 0])
+        gaps = np.abs(np.angle(np.exp(1j * (angles[:, None] - angles))))
+        assert gaps.max() < np.pi - 0.05
+
     def test_there_are_two_rings_from_seventeen_neighbours_on(self):
         for around, rings in ((16, 1), (17, 2)):
             places = layout(around + 1, [])

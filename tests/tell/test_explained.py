@@ -59,7 +59,7 @@ def test_every_deviation_and_component_has_its_row(printed):
 
 def test_how_many_nodes_it_is_compared_with_is_said(printed):
     text = " ".join(printed(FOUND)[0].split())
-    assert "Among 140 nodes with ego-graphs of about the same size" in text
+    assert "Among 140 nodes whose ego-graphs have 7 to 9 nodes" in text
 
 
 def test_ties_are_told_with_their_surprise_and_whether_they_are_there(printed):

@@ -81,7 +81,7 @@ def hostile(name: str, found: Explanation) -> Explanation:
         structure=(Deviation(name, name, name, float("nan")),),
         surprising=(Tie(name, 1.0),),
         expected=(Tie(name, -1.0),),
-        components=(Component(name, 1.0, 99.0, 10),),
+        components=(Component(name, 1.0, 99.0),),
         picture=replace(found.picture, nodes=(name,) * size, shade=name),
     )
 

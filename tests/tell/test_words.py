@@ -76,7 +76,9 @@ def test_the_name_of_the_source_is_made_harmless():
 
 
 def test_the_meaning_of_a_score_is_not_overstated():
-    assert set(MEANINGS) == set(PRESETS)
+    assert set(MEANINGS) == {*PRESETS, "structure"}
+    assert "neighbours: 2.3 is one in ten" not in meaning("default", 12345, structural=True)
+    assert meaning("paper", 12345, structural=True) == meaning("paper", 12345)
     assert all("12,345 nodes" in meaning(preset, 12345) for preset in PRESETS)
     assert "not comparable between networks" in meaning("paper", 12345)
 
