@@ -63,6 +63,9 @@ def main() -> None:
         _refuse(str(error))
     except TyperException as error:
         _refuse(" ".join(error.format_message().split()))
+    except KeyboardInterrupt:
+        print("egoscore: interrupted.", file=sys.stderr)
+        sys.exit(130)
     except OSError as error:
         if error.filename is not None:
             raise

@@ -22,7 +22,9 @@ def explain(
 
     from egoscore.detector import EgoScore
     from egoscore.tell.explained import show_explanation
+    from egoscore.tell.findings import Findings
 
+    Findings.read(run)  # says what to do where there is no finished run
     found = EgoScore.load(run).explain(node)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))

@@ -21,6 +21,7 @@ from egoscore.surprise.expect import Expectation, expect, scaled_features
 from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
 
 _NODES_TO_COMPARE = 5_000
+_HIGH_PERCENTILE = 95.0
 _FAR = 2.0  # usual errors: less is not worth a word
 
 
@@ -122,7 +123,7 @@ def _about_company(reasons: Reasons) -> str:
     if max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps":
         return "it does not fit the neighbours of its neighbours"
     sentence = "it does not fit its neighbours"
-    if reasons.energy_before > reasons.energy_after:
+    if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
         sentence = (
             f"it differs from its neighbours (energy {reasons.energy_before:.3g}, "
             f"{reasons.energy_after:.3g} expected)"

@@ -54,7 +54,9 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
     else:
         loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
         tables = (edges.name, nodes.name)
-        matched = match_table(source, target, ids, tables, choices.impute is not None, notes)
+        # nodes without a row have no label, and labels cannot be filled in
+        fills = choices.impute is not None and choices.label is None
+        matched = match_table(source, target, ids, tables, fills, notes)
         del ids
         labels = take_labels(loaded, nodes, choices, matched.extra, notes)
         features = read_features(

@@ -78,10 +78,10 @@ def take_labels(
     if labels is None:
         return None
     if extra:
-        words = f"No label is known of {counted(extra, 'node')} only in the edges"
-        if choices.label is not None:
-            raise InputError(f"{words}; leave out --impute, and they are left out, or --label.")
-        notes.append(f"{words}, so the column '{name}' is not used.")
+        notes.append(
+            f"No label is known of {counted(extra, 'node')} only in the edges, so the column "
+            f"'{name}' is not used; --label '{name}' uses it and leaves them out."
+        )
         return None
     notes.append(f"{nodes.name}: column '{name}' says which nodes are known outliers.")
     return labels

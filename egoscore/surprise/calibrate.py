@@ -18,12 +18,13 @@ class Calibration:
     """The distribution of a value over the nodes of the training network.
 
     Attributes: `grid` (G,) sorted values, evenly spaced in rank; `start` where the tail begins;
-    `decay` its scale: beyond, the logarithm of the share falls linearly.
+    `decay` its scale: beyond, the logarithm of the share falls linearly; `count` how many nodes.
     """
 
     grid: NDArray[np.float64]
     start: float
     decay: float
+    count: int
 
     @classmethod
     def fit(cls, values: NDArray[np.floating]) -> Calibration:
@@ -38,7 +39,7 @@ class Calibration:
         start = float(np.quantile(ordered, BODY))
         above = ordered[ordered > start] - start
         decay = float(np.median(above)) / np.log(2.0) if len(above) else np.inf
-        return cls(grid, start, decay if decay > 0 else np.inf)
+        return cls(grid, start, decay if decay > 0 else np.inf, len(ordered))
 
     def surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Surprises (N,): among usual nodes on average about one, rarely above seven."""
@@ -47,6 +48,9 @@ class Calibration:
         share = 1.0 - (below + upto) / 2.0 / len(self.grid)
         body = -np.log(np.maximum(share, 1.0 - BODY))
         tail = -np.log(1.0 - BODY) + (values - self.start) / self.decay
+        # rarer than one in all nodes cannot have been seen: beyond, only the logarithm counts
+        most = max(np.log(self.count), -np.log(1.0 - BODY))
+        tail = np.where(tail > most, most + np.log1p(np.maximum(tail - most, 0.0)), tail)
         result: NDArray[np.float64] = np.where(values > self.start, tail, body)
         return result
 

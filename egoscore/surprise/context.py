@@ -39,11 +39,13 @@ class Context:
     def fit(cls, known: Floats, white: Floats, seed: int) -> Context:
         """From what is known around the nodes (N, C) and their own features `white` (N, k).
 
+        A row of `known` may be NaN: nothing is known around that node.
+
         The ridge is the one with which nodes left out are predicted best: by the median, which
         outliers do not move.
         """
         size = len(known)
-        mean, deviation = known.mean(axis=0, dtype=np.float64), known.std(axis=0, dtype=np.float64)
+        mean, deviation = _usual(known)
         scale = np.where(deviation > 1e-6, 1.0 / np.maximum(deviation, 1e-6), 0.0)
         usual = _standardised(known, mean, scale)
         spread, axes = np.linalg.eigh(usual.T.astype(np.float64) @ usual / size)
@@ -87,5 +89,14 @@ class Context:
 
 
 def _standardised(known: Floats, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Floats:
+    """What is known, with zero where nothing is: as if all were usual there."""
     usual: Floats = (known - mean.astype(np.float32)) * scale.astype(np.float32)
-    return usual
+    return np.nan_to_num(usual, copy=False)
+
+
+def _usual(known: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation (C,) of the rows of which something is known."""
+    some = known[~np.isnan(known[:, 0])] if known.shape[1] else known
+    if not len(some):
+        return np.zeros(known.shape[1]), np.zeros(known.shape[1])
+    return some.mean(axis=0, dtype=np.float64), some.std(axis=0, dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.graph import AttributedGraph, FeatureScaling
-from egoscore.graph.structure import structure
+from egoscore.graph.structure import STRUCTURE, structure
 from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.centre import CentreModel, NetworkStore
 from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
@@ -24,6 +24,7 @@ QUESTIONS = {
     "company": ("dirichlet_energy", "mismatch", "mismatch_two_steps"),
     "place": ("structure",),
 }
+_DEGREE = STRUCTURE.index("log_degree")
 _SIGNED = ("mismatch", "mismatch_two_steps")  # the others are sizes, and seen as logarithms
 FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
@@ -162,10 +163,15 @@ class _Seen:
 
 
 def surroundings(around: Floats, structure: NDArray[np.float64] | None) -> Floats:
-    """What is known about nodes: the means (N, k) around them, and their structure (N, 7)."""
+    """What is known about nodes: the means (N, k) around them, and their structure (N, 7).
+
+    Of a node without neighbours nothing is, which is told as NaN.
+    """
     if structure is None:
         return around
-    return np.column_stack([around, structure.astype(np.float32)])
+    known: Floats = np.column_stack([around, structure.astype(np.float32)])
+    known[structure[:, _DEGREE] == 0.0] = np.nan
+    return known
 
 
 def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> list[str]:

@@ -100,7 +100,7 @@ def _cells(row: dict[str, Any], why: str, extra: Sequence[str]) -> list[Text]:
         str(row["rank"]),
         printable(row["node"]),
         f"{row['score']:.4g}",
-        "yes" if row["flag"] else "",
+        "marked" if row.get("significant") else "yes" if row["flag"] else "",
         str(row["ego_size"]),
         why,
     ]

@@ -11,7 +11,7 @@ from egoscore.tell.words import meaning
 if TYPE_CHECKING:
     from egoscore.detect import Detection
 
-_SHOWN = ("node", "score", "rank", "percentile", "p_value", "flag", "ego_size")
+_SHOWN = ("node", "score", "rank", "percentile", "p_value", "flag", "significant", "ego_size")
 
 
 def detection_record(found: Detection, top: int) -> str:
@@ -39,7 +39,8 @@ def detection_record(found: Detection, top: int) -> str:
 
 def _highest(found: Detection, top: int) -> list[dict[str, Any]]:
     """The highest nodes, as far as they are explained with causes and summary."""
-    rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(list(_SHOWN)).to_pylist()
+    shown = [name for name in _SHOWN if name in found.ranking.column_names]
+    rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(shown).to_pylist()
     for row, why in zip(rows, found.findings.explanations, strict=False):
         row |= {"causes": why.causes, "summary": why.summary}
     return rows

@@ -75,7 +75,8 @@ def significance(ranking: pa.Table, rate: float) -> str:
             "each other in this respect; the highest are still the first to look at."
         )
     return (
-        f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant: about "
+        f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant (look at these "
+        "first): about "
         f"{100 * rate:g}% of such marks are wrong, more in networks of a few hundred nodes or less."
     )
 

@@ -53,6 +53,7 @@ def densely(model, graph, is_training):
     known = adj @ white / np.maximum(adj.sum(axis=1), 1)[:, None]
     if not graph.is_structural:
         known = np.column_stack([known, structure(graph)])
+        known[adj.sum(axis=1) == 0] = np.nan  # nothing is known around them
     known = known.astype(np.float32)
     parts = parts_of(graph.num_nodes, model.seed) if is_training else None
     left, added = model.centre._errors(known, white.astype(np.float32), parts)
@@ -113,7 +114,8 @@ def test_an_isolated_node_is_expected_to_be_like_nobody_in_particular(judged):
     found = expect(model, graph, structure(graph), np.array([300, 301]), False)
     assert np.isfinite(found.expected).all()
     alone = model.centre.context.predict
-    known = np.zeros((1, len(model.centre.context.mean)), dtype=np.float32)
+    nothing = 0.0 if graph.is_structural else np.nan
+    known = np.full((1, len(model.centre.context.mean)), nothing, dtype=np.float32)
     linear = np.repeat(alone(known), 2, axis=0)
     without = replace(model, centre=replace(model.centre, gate=0.0))
     guess = expect(without, graph, structure(graph), np.array([300, 301]), False).expected
