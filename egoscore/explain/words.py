@@ -14,7 +14,7 @@ from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.graph import AttributedGraph
 
-_HIGH = 3.0  # one in twenty is as surprising
+_HIGH, _RARE = 3.0, 0.05  # one in twenty is as surprising
 _LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
 
 
@@ -49,8 +49,10 @@ def explanation(
     causes = tuple(name for name, answer in reasons.questions.items() if answer > _HIGH)
     told = causes[:2] or tuple(reasons.questions)[:1]
     because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
-    if not causes:
+    if not causes and standing["p_value"] > _RARE:
         because = f"nothing about it stands out; if anything, {because}"
+    elif not causes:
+        because = f"by no question alone but by all together, most of all {because}"
     summary = f"Node {shortened(node)} is {_stands(standing, reasoner.like_it)}: {because}."
     parts = {name: value for name, value in vars(reasons).items() if name != "questions"}
     return Explanation(node=node, **standing, causes=causes, summary=summary, **parts)

@@ -48,11 +48,17 @@ class Calibration:
         share = 1.0 - (below + upto) / 2.0 / len(self.grid)
         body = -np.log(np.maximum(share, 1.0 - BODY))
         tail = -np.log(1.0 - BODY) + (values - self.start) / self.decay
-        # rarer than one in all nodes cannot have been seen: beyond, only the logarithm counts
-        most = max(np.log(self.count), -np.log(1.0 - BODY))
-        tail = np.where(tail > most, most + np.log1p(np.maximum(tail - most, 0.0)), tail)
         result: NDArray[np.float64] = np.where(values > self.start, tail, body)
         return result
+
+    def bounded_surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Surprises (N,) that no single channel can carry to any height.
+
+        Rarer than one in all nodes cannot have been seen: beyond, only the logarithm counts.
+        """
+        found = self.surprise(values)
+        most = max(float(np.log(self.count)), -float(np.log(1.0 - BODY)))
+        return np.where(found > most, most + np.log1p(np.maximum(found - most, 0.0)), found)
 
 
 @dataclass(frozen=True)

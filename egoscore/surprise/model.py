@@ -194,6 +194,7 @@ def _mean(
     question: str, channels: dict[str, Floats], calibrations: dict[str, Calibration]
 ) -> NDArray[np.float64]:
     """The mean surprise of a question's channels, (N,)."""
-    parts = [calibrations[c].surprise(seen_as(c, channels[c])) for c in QUESTIONS[question]]
+    found = {c: seen_as(c, channels[c]) for c in QUESTIONS[question]}
+    parts = [calibrations[c].bounded_surprise(values) for c, values in found.items()]
     mean: NDArray[np.float64] = np.mean(parts, axis=0)
     return mean

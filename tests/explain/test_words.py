@@ -131,8 +131,15 @@ class TestExplanation:
             "scores as high): [a]."
         )
 
+    def test_who_is_rare_by_all_questions_together_has_no_cause_and_that_is_said(self):
+        found = explained(Teller(a=2.9, b=2.8), p_value=0.01)
+        assert found.causes == ()
+        assert found.summary.endswith(
+            ": by no question alone but by all together, most of all [a]."
+        )
+
     def test_if_none_is_strong_there_is_no_cause_and_that_is_said(self):
-        found = explained(Teller(a=1.0, b=0.5))
+        found = explained(Teller(a=1.0, b=0.5), p_value=0.4)
         assert found.causes == ()
         assert found.summary.endswith(": nothing about it stands out; if anything, [a].")
 
