@@ -288,7 +288,7 @@ class TestTables:
         assert code == 0
         code, output, errors = call("explain", out, "p7", "--json")
         assert (code, errors) == (0, "")
-        assert "clustering" in {one["name"] for one in json.loads(output)["features"]}
+        assert "core number" in {one["name"] for one in json.loads(output)["features"]}
 
 
 class TestExplain:
@@ -313,11 +313,12 @@ class TestExplain:
     def test_a_run_that_is_not_there(self, call, tmp_path, missing):
         code, _, errors = call("explain", tmp_path / missing, "p7")
         assert code == 2
-        assert errors.startswith("egoscore: There is no model at ")
+        assert "holds no finished run of egoscore; run `egoscore detect`" in errors
         assert errors.count("\n") == 1
 
     def test_a_model_without_its_network(self, call, made, tmp_path):
-        (tmp_path / "model.safetensors").write_bytes((made[0] / "model.safetensors").read_bytes())
+        for name in ("model.safetensors", "findings.json"):
+            (tmp_path / name).write_bytes((made[0] / name).read_bytes())
         code, _, errors = call("explain", tmp_path, "p7")
         assert code == 2
         assert "loaded without its network" in errors
