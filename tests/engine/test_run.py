@@ -4,8 +4,8 @@ import errno
 import fcntl
 import gc
 import json
-import pickle
 import os
+import pickle
 import shutil
 import signal
 import subprocess
