@@ -26,7 +26,6 @@ def save_network(graph: AttributedGraph, ids: pa.Array, run: Path) -> None:
     about = {
         "directed": graph.directed,
         "columns": [asdict(column) for column in graph.described],
-        "dropped": [graph.dropped_self_loops, graph.dropped_duplicates],
     }
     names = ["id", *(f"x{column}" for column in range(graph.num_features))]
     types = [ids.type] + [pa.float32()] * graph.num_features

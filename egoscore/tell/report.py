@@ -117,5 +117,4 @@ def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:
     pairs = {"preset": config["preset"], "share to flag": config["contamination"]}
     pairs |= {"false discovery rate": config["fdr"]} if "fdr" in config else {}
     pairs |= config["settings"]
-    pairs |= {f"reading: {name}": value for name, value in config.get("reading", {}).items()}
     return [(name.replace("_", " "), value) for name, value in pairs.items()]

@@ -165,6 +165,5 @@ def config(**changes: object) -> dict[str, object]:
         "fingerprint": "3f5a9c0e1b7d",
         "versions": {"python": "3.11.9", "egoscore": "0.5.0", "torch": "2.13.0"},
         "command": "egoscore detect customers/nodes.csv --edges customers/edges.csv --out runs/c",
-        "reading": {"id": "name", "edges": "customers/edges.csv"},
         **changes,
     }

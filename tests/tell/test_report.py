@@ -255,7 +255,7 @@ class TestContent:
             assert fact in words
         for name in ("scores.parquet", "config.json", "findings.json", "model.safetensors"):
             assert name in words
-        for fact in ("hidden size 64", "updates 400", "reading: id name"):
+        for fact in ("hidden size 64", "updates 400"):
             assert fact in words
 
     def test_without_a_command_it_says_so(self):
