@@ -187,7 +187,7 @@ def reconstruct(
         LAST_TIME + (tau - LAST_TIME) * (left / num_steps) ** power
         for left in range(num_steps, -1, -1)
     ]
-    rule, _, correction = solver.partition("+")
+    rule, _, correction = solver.removesuffix("-overshoot").partition("+")
     last = [None, None]
 
     def gradients(t):
@@ -196,6 +196,9 @@ def reconstruct(
 
     for i in range(num_steps):
         t, s, remaining = grid[i], grid[i + 1], num_steps - i
+        if solver == "em-overshoot":  # as many starts as steps, and none of the steps shorter
+            t = float(np.linspace(tau, LAST_TIME, num_steps)[i])
+            s = t - tau / num_steps
         grads = gradients(t)
         if correction or solver == "s4":
             noises = draws.pair(Purpose.CORRECT_FEATURES, remaining)

@@ -33,8 +33,9 @@ _STYLES: dict[str, dict[str, Any]] = {
     "reverse+langevin": {"color": _VERMILION, "linestyle": (0, (3, 3)), "linewidth": 1.8},
     "s4": {"color": "black", "linestyle": (0, (1, 5)), "linewidth": 1.8},
     "dpm": {"color": "#CC79A7", "linestyle": "-.", "linewidth": 1.8},
+    "em-overshoot": {"color": "#56B4E9", "linestyle": "--", "linewidth": 1.8},
 }
-PAPER_SOLVERS = tuple(solver for solver in _STYLES if solver != "dpm")
+PAPER_SOLVERS = ("em", "reverse", "em+langevin", "reverse+langevin", "s4")
 _BINS = 40
 
 

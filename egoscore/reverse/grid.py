@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from torch import Tensor
 
 from egoscore.diffuse.sde import END_TIME
 
 LAST_TIME = 1e-4
+StepTimes = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From when to when a step goes, given its level tau, the number of steps, and how many remain."""
 
 
 def levels(count: int) -> list[float]:
@@ -28,3 +31,23 @@ def time_left(tau: Tensor, steps: Tensor, remaining: int | Tensor, spacing: floa
     Steps are equal for spacing 1; for 2 they are equal in the square root of time.
     """
     return LAST_TIME + (tau - LAST_TIME) * (remaining / steps) ** spacing
+
+
+def even_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """All steps of a level are equal."""
+    return time_left(tau, steps, remaining), time_left(tau, steps, remaining - 1)
+
+
+def shrinking_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """Steps shrink towards the end: they are equal in the square root of time."""
+    return time_left(tau, steps, remaining, 2.0), time_left(tau, steps, remaining - 1, 2.0)
+
+
+def steps_too_far(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """A known implementation's times: the last step starts at 1e-4 and ends before time began.
+
+    The times at which its steps start run from tau to 1e-4, one for each step, but every step is
+    tau/steps long.
+    """
+    start = time_left(tau, (steps - 1).clamp(min=1), remaining - (steps > 1).to(remaining))
+    return start, start - tau / steps

@@ -11,7 +11,7 @@ from torch import Tensor
 from egoscore.diffuse import EgoNoise, Sde
 from egoscore.diffuse.sde import per_graph
 from egoscore.keyed import Purpose
-from egoscore.reverse.grid import time_left
+from egoscore.reverse.grid import StepTimes, even_steps, shrinking_steps, steps_too_far
 from egoscore.reverse.steps import (
     Coefficients,
     continuation,
@@ -37,7 +37,7 @@ class Solver:
         evaluations: gradients per step; with a correction either again for the step itself (2),
             or once for both, as S4 does (1).
         extrapolates: the clean estimate is continued from the last one; no noise is drawn.
-        spacing: 1 for equal steps; with 2 they shrink towards the end.
+        times: from when to when each step goes.
     """
 
     rule: StepRule
@@ -46,7 +46,7 @@ class Solver:
     snr: float = 0.15
     scale: float = 0.7
     extrapolates: bool = False
-    spacing: float = 1.0
+    times: StepTimes = even_steps
 
 
 SOLVERS = {
@@ -55,7 +55,9 @@ SOLVERS = {
     "em+langevin": Solver(euler_maruyama, corrects=True, evaluations=2),
     "reverse+langevin": Solver(reverse_diffusion, corrects=True, evaluations=2),
     "s4": Solver(symmetric_splitting, corrects=True),
-    "dpm": Solver(probability_flow, extrapolates=True, spacing=2.0),
+    "dpm": Solver(probability_flow, extrapolates=True, times=shrinking_steps),
+    # wrong, and how the published figures were computed: to reproduce them, and for nothing else
+    "em-overshoot": Solver(euler_maruyama, times=steps_too_far),
 }
 
 
@@ -121,15 +123,14 @@ class ReverseProcess:
             torch.stack([tau, steps.to(tau)]), dim=1, return_counts=True
         )
         left = torch.arange(int(steps[0]), 0, -1).unsqueeze(1)  # (R, 1)
-        before, t, s = (
-            time_left(level[0], level[1], left + shift, self.solver.spacing) for shift in (1, 0, -1)
-        )
+        t, s = self.solver.times(level[0], level[1], left)
         columns = [t, *self.solver.rule(t, s, self.sde)]  # (R, K) each
         if self.solver.corrects:
             columns.append(self.sde.transition(s, t)[0].square())
         elif self.solver.extrapolates:
             # a chain that starts has nothing to continue, and the last step is too long for it
             goes_on = (left < level[1]) & (left > 1)
+            before, _ = self.solver.times(level[0], level[1], left + 1)
             weight = torch.where(goes_on, continuation(before, t, s, self.sde), 0.0)
             columns += [self.sde.decay(t), self.sde.variance(t), weight]
         table = torch.stack(columns, dim=1)  # (R, C, K)

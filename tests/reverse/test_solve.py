@@ -240,3 +240,16 @@ class Unasked:
 
     def first(self, count):
         return self
+
+
+def test_a_step_after_time_has_run_out_ruins_what_the_others_reached():
+    """All data at one point: the exact gradient brings every chain there, and 1e-4 is close."""
+    x, adj, times, noise = start(50, 4, 10, 0.5, 0.8, 0.0)
+    steps = torch.full((50,), 50)
+
+    def error(name):
+        found, _ = solve(x, adj, times, steps, gaussian_gradients(0.8, 0.0), SOLVERS[name], noise)
+        return float((found - 0.8).square().mean().sqrt())
+
+    assert error("em") < 0.05
+    assert error("em-overshoot") > 20 * error("em")
