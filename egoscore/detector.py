@@ -24,7 +24,7 @@ from egoscore.engine.run import RunDirectory
 from egoscore.engine.surprising import Surprising
 from egoscore.errors import InputError, RunError
 from egoscore.explain.explanation import Explanation
-from egoscore.explain.words import Scores, explanation, row_of
+from egoscore.explain.words import Scores, explanation, rows_of
 from egoscore.graph import AttributedGraph
 from egoscore.graph.convert import as_graph
 from egoscore.surprise.calibrate import Calibration
@@ -261,7 +261,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def explain_all(self, nodes: Sequence[Any], data: Any = None) -> Iterator[Explanation]:
         """`explain` for several nodes, with less work than one by one."""
         graph = self._network_of(data)
-        return self.explain_rows([row_of(graph, node) for node in nodes], data)
+        return self.explain_rows(rows_of(graph, nodes), data)
 
     def explain_rows(self, rows: Sequence[int], data: Any = None) -> Iterator[Explanation]:
         """`explain` for the nodes with these row numbers, counted from 0."""

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import egoscore
 from egoscore import EgoScore
 from egoscore.cli import app, main
-from egoscore.cli.options import names
+from egoscore.cli.options import data_sets, names
 from egoscore.errors import EgoScoreError
-from egoscore.graph.datasets import list_datasets
+from egoscore.graph.datasets import is_dataset, list_datasets
 
 QUICK = {
     "preset": "paper",
@@ -34,7 +35,7 @@ OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items(
 PARAMETERS = inspect.signature(EgoScore).parameters
 ON_COMMAND_LINE = [name for name in PARAMETERS if name not in ("directed", "verbose")]
 OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "label", "weight",
-             "impute"}  # fmt: skip
+             "impute", "encoding"}  # fmt: skip
 HEAVY = ("torch", "numba", "scipy", "sklearn", "pyarrow", "networkx", "torch_geometric")
 
 
@@ -321,8 +322,32 @@ class TestExplain:
             (tmp_path / name).write_bytes((made[0] / name).read_bytes())
         code, _, errors = call("explain", tmp_path, "p7")
         assert code == 2
-        assert "loaded without its network" in errors
+        assert "nodes.parquet is missing; give the `egoscore detect` command again" in errors
         assert errors.count("\n") == 1
+
+
+class TestWaiting:
+    """On a terminal something moves while a run is read; standard output has none of it."""
+
+    @pytest.mark.parametrize(
+        ("command", "title"),
+        [(["explain", "p7"], "Explaining"), (["report"], "Writing the report")],
+    )
+    def test_it_says_what_it_is_at(self, call, made, monkeypatch, command, title):
+        shown = []
+
+        @contextmanager
+        def noted(text, verbose):
+            shown.append((text, verbose))
+            yield
+
+        monkeypatch.setattr("egoscore.tell.progress.working", noted)
+        call(command[0], made[0], *command[1:])
+        assert shown == [(title, 1)]
+
+    def test_nothing_moves_where_json_is_asked_for(self, call, made, monkeypatch):
+        monkeypatch.setattr("rich.console.Console.is_terminal", True)
+        assert call("explain", made[0], "p7", "--json")[2] == ""
 
 
 class TestReport:
@@ -405,6 +430,39 @@ class TestRefusals:
         code, _, errors = call("detect", "nowhere", "--out", tmp_path)
         assert code == 2
         assert "is not empty and holds no run" in errors
+
+    @pytest.mark.parametrize(
+        "option", ["source", "target", "id", "features", "ignore", "label", "weight"]
+    )
+    def test_an_option_that_names_no_column(self, call, tmp_path, option):
+        for blank in ("", " ", ","):
+            if blank != "," or option in ("features", "ignore"):
+                message = self.refused(call, tmp_path, "--edges=e.csv", f"--{option}={blank}")
+                assert f"--{option} is empty; name a column" in message
+
+    def test_an_encoding_that_nobody_knows(self, call, tmp_path):
+        message = self.refused(call, tmp_path, "--edges=e.csv", "--encoding=klingon")
+        assert "--encoding must be the name of an encoding" in message
+        assert "(found 'klingon')" in message
+
+    def test_a_place_that_cannot_hold_a_run_is_told_before_data_are_read(
+        self, call, tmp_path, monkeypatch
+    ):
+        (tmp_path / "file").touch()
+        places = {
+            tmp_path / "file" / "a" / "run": "Not a directory",
+            tmp_path / ("long" * 100): "File name too long",
+        }
+        for out, reason in places.items():
+            code, _, errors = call("detect", "nowhere", "--out", out)
+            assert (code, errors) == (2, f"egoscore: Cannot use {out} for a run: {reason}.\n")
+        asked = []
+        monkeypatch.setattr(os, "access", lambda place, mode: asked.append(place))
+        out = tmp_path / "a" / "run"
+        code, _, errors = call("detect", "nowhere", "--out", out)
+        assert (code, errors) == (2, f"egoscore: Cannot use {out} for a run: Permission denied.\n")
+        assert asked == [tmp_path]
+        assert not (tmp_path / "a").exists()
 
     def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
         message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
@@ -490,6 +548,51 @@ class TestStart:
 
     def test_the_check_above_can_fail(self):
         assert "scipy" in self.imported("import egoscore; egoscore.AttributedGraph")
+
+    @pytest.mark.parametrize(
+        ("words", "offered"),
+        [
+            (["detect", "bui"], ["builtin"]),
+            (["detect", "inj_c"], ["inj_cora"]),
+            (["detect", "varied-5"], [f"varied-5{n}" for n in range(4)]),
+            (["detect", "--preset", ""], ["default", "paper"]),
+            (["detect", "--impute", "m"], ["median"]),
+            (["detect", "no-such"], []),
+        ],
+    )
+    def test_a_shell_is_offered_values_without_loading_anything_slow(self, words, offered):
+        code = (
+            "import os, sys\n"
+            f"words = ['egoscore', *{words!r}]\n"
+            "sys.argv = ['egoscore']\n"
+            "os.environ['_EGOSCORE_COMPLETE'] = 'complete_bash'\n"
+            "os.environ['COMP_WORDS'] = ' '.join(words)\n"
+            "os.environ['COMP_CWORD'] = str(len(words) - 1)\n"
+            "from egoscore.cli import main\n"
+            "try:\n"
+            "    main()\n"
+            "except SystemExit:\n"
+            "    print(*[m for m in ('torch', 'numba', 'pyarrow') if m in sys.modules])\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        )
+        *found, slow = done.stdout.splitlines()
+        assert ([one for one in found if one], slow) == (offered, "")
+
+    def test_every_data_set_is_offered(self):
+        names = [name for start in ("", "v") for name in data_sets(start)]
+        assert all(is_dataset(name) for name in names)
+        assert not any(name.startswith("varied") for name in data_sets(""))
+        listed = {entry.name for entry in list_datasets()}
+        assert {*names, "varied-00 to varied-53"} >= listed
+
+    def test_the_presets_offered_are_those_there_are(self):
+        preset = next(option for option in detect_options() if option.name == "preset")
+        offered = preset.shell_complete(None, "")
+        assert [one.value for one in offered] == ["default", "paper"]
+        for one in offered:
+            EgoScore(preset=one.value).settings()
 
 
 @pytest.mark.parametrize(

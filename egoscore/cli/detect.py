@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egoscore.cli.options import AsJson, DataDir, names
+from egoscore.cli.options import AsJson, DataDir, data_sets, names, one_of
 
 if TYPE_CHECKING:
     from egoscore.read import Choices, Reading
@@ -24,8 +24,13 @@ def _option(text: str, panel: str) -> Any:
     )
 
 
-def _table(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel="Your own tables", show_default=False)
+def _table(text: str, *values: str) -> Any:
+    return typer.Option(
+        help=text,
+        rich_help_panel="Your own tables",
+        show_default=False,
+        autocompletion=one_of(*values) if values else None,
+    )
 
 
 def detect(
@@ -34,6 +39,7 @@ def detect(
         typer.Argument(
             metavar="[SOURCE]",
             show_default=False,
+            autocompletion=data_sets,
             help="A data set by name (see `egoscore datasets`), a folder with tables of edges and "
             "nodes, or a file: GraphML, GEXF, .npz, .mat, PyG's .pt. Or leave it out and give "
             "--edges.",
@@ -64,10 +70,17 @@ def detect(
     ] = None,
     directed: Annotated[bool, _table("An edge from a to b is not one from b to a.")] = False,
     impute: Annotated[
-        str | None, _table("'median' fills missing values and marks where they were.")
+        str | None, _table("'median' fills missing values and marks where they were.", "median")
+    ] = None,
+    encoding: Annotated[
+        str | None, _table("Encoding of CSV files, such as cp1251; else it is found out.")
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="'default', or 'paper' for the paper to the letter.")
+        str,
+        typer.Option(
+            help="'default', or 'paper' for the paper to the letter.",
+            autocompletion=one_of("default", "paper"),
+        ),
     ] = "default",
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     top: Annotated[int, typer.Option(help="How many nodes to show.", min=0)] = 20,
@@ -143,10 +156,11 @@ def detect(
     columns = {name: given[name] for name in ("source", "target", "id", "label", "weight")}
     choices = Choices(
         **columns,
-        features=names(*features) if features else None,
-        ignore=names(*(ignore or ())),
+        features=_columns(features) if features else None,
+        ignore=_columns(ignore) if ignore else (),
         directed=directed,
         impute=impute,
+        encoding=encoding,
     )
     began = time.perf_counter()
     try:
@@ -194,6 +208,11 @@ def _read(
         if edges is not None:
             return about, read_tables(edges, nodes, choices)
         return about, read_source(about, data_dir, choices)
+
+
+def _columns(texts: list[str]) -> tuple[str, ...]:
+    """The names in an option; where there are none a blank one, which is refused."""
+    return names(*texts) or ("",)
 
 
 def _share(text: str) -> float | str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from egoscore.cli.options import AsJson, DataDir
+
+if TYPE_CHECKING:
+    from egoscore.explain.explanation import Explanation
 
 Run = Annotated[Path, typer.Argument(help="The directory that `egoscore detect` wrote.")]
 
@@ -20,16 +23,30 @@ def explain(
     """Say why a node has its score: what deviates, which ties surprise, how unusual that is."""
     import json
 
-    from egoscore.detector import EgoScore
-    from egoscore.tell.explained import show_explanation
-    from egoscore.tell.findings import Findings
+    from egoscore.tell.progress import working
 
-    Findings.read(run)  # says what to do where there is no finished run
-    found = EgoScore.load(run).explain(node)
+    with working("Explaining", int(not as_json)):
+        found = _explanation(run, node)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
+        from egoscore.tell.explained import show_explanation
+
         show_explanation(found)
+
+
+def _explanation(run: Path, node: str) -> Explanation:
+    """Why a node of a finished run has its score."""
+    from egoscore.detector import EgoScore
+    from egoscore.engine.files import MODEL_FILE
+    from egoscore.tell.findings import Findings
+    from egoscore.tell.mending import NETWORK, needing
+
+    Findings.read(run)  # says what to do where there is no finished run
+    with needing(run, MODEL_FILE):
+        detector = EgoScore.load(run)
+    with needing(run, *NETWORK):
+        return detector.explain(node)
 
 
 def report(
@@ -39,9 +56,13 @@ def report(
     ] = None,
 ) -> None:
     """Write the page about a run: one HTML file that needs nothing else."""
-    from egoscore.tell.again import write_report
+    from egoscore.tell.progress import working
 
-    typer.echo(f"Written: {write_report(run, out)}")
+    with working("Writing the report", 1):
+        from egoscore.tell.again import write_report
+
+        written = write_report(run, out)
+    typer.echo(f"Written: {written}")
 
 
 def datasets(data_dir: DataDir = None) -> None:

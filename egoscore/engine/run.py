@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import time
 from contextlib import suppress
@@ -68,15 +70,19 @@ class RunDirectory:
         except BaseException as error:
             run.__exit__()
             if isinstance(error, OSError):
-                raise RunError(f"Cannot use {run.path} for a run: {error.strerror}.") from error
+                raise _unusable(run.path, error) from error
             raise
         return run
 
     @staticmethod
     def require_usable(path: Path) -> None:
-        """Refuse a place that cannot hold a run, whatever the run."""
-        if path.exists() and not path.is_dir():
-            raise RunError(f"{path} is a file; a run needs a directory of its own.")
+        """Refuse a place that cannot hold a run, whatever the run; nothing is written."""
+        try:
+            if path.exists() and not path.is_dir():
+                raise RunError(f"{path} is a file; a run needs a directory of its own.")
+            _require_writable(path)
+        except OSError as error:
+            raise _unusable(path, error) from error
         known = (path / "config.json").exists()
         if not known and path.exists() and any(not is_ours(p) for p in path.iterdir()):
             raise RunError(
@@ -202,6 +208,20 @@ class RunDirectory:
         except (OSError, KeyError, TypeError, ValueError, pa.ArrowException):
             return None
         return table if np.array_equal(table.node, nodes) else None
+
+
+def _require_writable(path: Path) -> None:
+    """Fail as making the directory would, if something is in the way or it is not allowed."""
+    path = path.absolute()
+    nearest = next(place for place in (path, *path.parents) if place.exists())
+    if not nearest.is_dir():
+        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _unusable(path: Path, error: OSError) -> RunError:
+    return RunError(f"Cannot use {path} for a run: {error.strerror}.")
 
 
 def _read_shard(file: Path) -> ComponentTable:

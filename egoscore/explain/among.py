@@ -32,3 +32,8 @@ def percentile(values: NDArray[np.floating], value: float) -> float:
     """Percent of `values` that are less, where equals count half."""
     less, equal = (values < value).mean(), (values == value).mean()
     return 100.0 * float(less + equal / 2.0)
+
+
+def surprise(values: NDArray[np.floating], value: float) -> float:
+    """Minus the logarithm of how rare as much is among `values`, of which `value` is one."""
+    return -float(np.log(1.0 - percentile(values, value) / 100.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 
@@ -64,28 +64,18 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Why a node has its score.
+class Reasons:
+    """What can be told about one node, before it is put into words.
 
-    Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
-    threshold; `causes` the questions by which it is among the 5% most surprising, strongest
-    first; `summary` one sentence; `features` and `structure` what deviates most, largest first;
-    `surprising` ties first those that surprise most, `expected` ties first those that fit best;
-    `energy_before` and `energy_after` how much it differs from its neighbours, as it is and as it
-    is expected; `components` how unusual every part of the score is among the nodes that
-    `compared_with` names.
+    Attributes: `questions` how surprising each answer is, strongest first; `features` and
+    `structure` what deviates most, largest first; `surprising` ties first those that surprise
+    most, `expected` ties first those that fit best; `energy_before` and `energy_after` how much it
+    differs from its neighbours, as it is and as it is expected; `components` how unusual every
+    part of the score is among the nodes that `compared_with` names.
     """
 
-    node: str
-    score: float
-    rank: int
-    num_nodes: int
-    percentile: float
-    p_value: float
-    flag: bool
     ego_size: int
-    causes: tuple[str, ...]
-    summary: str
+    questions: dict[str, float] = field(hash=False)
     features: tuple[Deviation, ...]
     structure: tuple[Deviation, ...]
     surprising: tuple[Tie, ...]
@@ -95,6 +85,26 @@ class Explanation:
     components: tuple[Component, ...]
     compared_with: str
     picture: Picture
+
+
+@dataclass(frozen=True)
+class Explanation(Reasons):
+    """Why a node has its score: its reasons, where it stands, and both in words.
+
+    Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
+    threshold; `causes` the questions by which it is among the 5% most surprising, strongest
+    first; `summary` one sentence.
+    """
+
+    node: str
+    score: float
+    rank: int
+    num_nodes: int
+    percentile: float
+    p_value: float
+    flag: bool
+    causes: tuple[str, ...]
+    summary: str
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""

@@ -88,9 +88,19 @@ def deviating(
     filled = {column.name for column, value in flags if column.kind == "missing" and value}
     found = []
     for j in np.argsort(-np.abs(sizes), kind="stable")[:most]:
-        column = columns[j]
-        shown, wanted = column.show_both(float(raw[j]), float(expected[j]))
-        if column.name in filled and column.kind != "missing":
-            shown = "missing"
-        found.append(Deviation(column.title, shown, wanted, round(float(sizes[j]), 2)))
+        words = _told(columns[j], float(raw[j]), float(expected[j]), columns[j].name in filled)
+        found.append(Deviation(*words, round(float(sizes[j]), 2)))
     return tuple(found)
+
+
+def _told(
+    column: FeatureColumn, observed: float, expected: float, is_filled: bool
+) -> tuple[str, str, str]:
+    """A feature's name, what it is and what is expected; a value that was put in is no value."""
+    shown, wanted = column.show_both(observed, expected)
+    if not is_filled:
+        return column.title, shown, wanted
+    if column.kind != "missing":
+        return column.title, "missing", wanted
+    share = f"{100 * min(max(expected, 0.0), 1.0):.0f}"
+    return column.name, "missing", "a value" if share == "0" else f"{share}% missing"

@@ -1,36 +1,18 @@
-"""What a recipe can tell about one node, before it is put into words."""
+"""Who finds the reasons of a node: each recipe in its own way."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.among import percentile
-from egoscore.explain.explanation import Component, Deviation, Picture, Tie
+from egoscore.explain.explanation import Component, Reasons
 
 _LONGEST = 80
 MOST = 8  # features and ties of each kind that are told
-
-
-@dataclass(frozen=True)
-class Reasons:
-    """As in `Explanation`; `questions` how surprising each answer is, strongest first."""
-
-    ego_size: int
-    questions: dict[str, float]
-    features: tuple[Deviation, ...]
-    structure: tuple[Deviation, ...]
-    surprising: tuple[Tie, ...]
-    expected: tuple[Tie, ...]
-    energy_before: float
-    energy_after: float
-    components: tuple[Component, ...]
-    compared_with: str
-    picture: Picture
 
 
 class Reasoner(ABC):

@@ -9,17 +9,17 @@ import torch
 from numpy.typing import NDArray
 
 from egoscore.compare import binarise
-from egoscore.explain.among import alike, percentile, told
-from egoscore.explain.explanation import Deviation, Picture, Tie
+from egoscore.explain.among import alike, surprise, told
+from egoscore.explain.causes import RETURNED, by_strength
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
 from egoscore.explain.features import UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, shades
-from egoscore.explain.reasons import MOST, Reasoner, Reasons, compared
+from egoscore.explain.reasons import MOST, Reasoner, compared
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.score import ComponentTable, Reconstruction
 from egoscore.score.table import LEVEL_COMPONENTS
 
 _NODES_TO_COMPARE = 32
-_QUESTIONS = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
 _LEAST_CHANGE = 0.1  # edges: what is less is as good as none
 _LIKELY = 0.5  # of the reconstructions have the edge
 
@@ -94,12 +94,13 @@ class ReconstructionReasons(Reasoner):
 
     def _answers(self, node: int, group: NDArray[np.int64]) -> dict[str, float]:
         """Minus the logarithm of how rare each error is among nodes like it, largest first."""
-        answers = {}
-        for question, name in _QUESTIONS.items():
-            values = self._measured[name]
-            less = percentile(values[group], float(values[node])) / 100.0
-            answers[question] = -float(np.log(max(1.0 - less, 0.5 / len(group))))
-        return dict(sorted(answers.items(), key=lambda item: -item[1]))
+        measured = {question: self._measured[part] for question, part in RETURNED.items()}
+        return by_strength(
+            {
+                name: surprise(values[group], float(values[node]))
+                for name, values in measured.items()
+            }
+        )
 
     def _usual(self, group: NDArray[np.int64]) -> _Usual:
         """What is usual among some of the nodes of a group."""

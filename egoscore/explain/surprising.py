@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.among import alike, told
-from egoscore.explain.explanation import Deviation, Picture, Tie
+from egoscore.explain.causes import by_strength
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
 from egoscore.explain.features import UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
-from egoscore.explain.reasons import MOST, Reasoner, Reasons, compared, shortened
+from egoscore.explain.reasons import MOST, Reasoner, compared, shortened
 from egoscore.explain.structure import unusual_place
 from egoscore.explain.ties import JudgedTies, judged_ties
 from egoscore.graph import AttributedGraph
@@ -57,7 +58,7 @@ class SurpriseReasons(Reasoner):
         around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
-            questions=dict(sorted(answers.items(), key=lambda item: -item[1])),
+            questions=by_strength(answers),
             features=features,
             structure=unusual_place(self.model.place, self.structure, node),
             surprising=ties.surprising(MOST),
@@ -104,8 +105,16 @@ def _says(deviation: Deviation) -> str:
     return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
 
 
+def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
+    """The first of those that say the same: two features tell that a value is missing."""
+    found: dict[tuple[str, str], Deviation] = {}
+    for one in deviations:
+        found.setdefault((one.name, one.observed), one)
+    return list(found.values())
+
+
 def _about_features(reasons: Reasons) -> str:
-    far = [one for one in reasons.features if abs(one.size) >= _FAR]
+    far = [one for one in _once(reasons.features) if abs(one.size) >= _FAR]
     if not far:
         return (
             "its features together, though none by itself, are not what its surroundings and "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.explain.causes import causes_of, is_rare
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.graph import AttributedGraph
 
-_HIGH, _RARE = 3.0, 0.05  # one in twenty is as surprising
 _LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
 
 
@@ -46,16 +47,15 @@ def explanation(
     """Standing and reasons of a node together, in words."""
     reasons, standing = reasoner.of(row), scores.standing(row)
     node = str(graph.ids[row])
-    causes = tuple(name for name, answer in reasons.questions.items() if answer > _HIGH)
+    causes = causes_of(reasons.questions)
     told = causes[:2] or tuple(reasons.questions)[:1]
     because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
-    if not causes and standing["p_value"] > _RARE:
+    if not causes and not is_rare(standing["p_value"]):
         because = f"nothing about it stands out; if anything, {because}"
     elif not causes:
         because = f"by no question alone but by all together, most of all {because}"
     summary = f"Node {shortened(node)} is {_stands(standing, reasoner.like_it)}: {because}."
-    parts = {name: value for name, value in vars(reasons).items() if name != "questions"}
-    return Explanation(node=node, **standing, causes=causes, summary=summary, **parts)
+    return Explanation(node=node, **standing, causes=causes, summary=summary, **vars(reasons))
 
 
 def _stands(standing: dict[str, Any], like_it: str) -> str:
@@ -70,16 +70,21 @@ def _stands(standing: dict[str, Any], like_it: str) -> str:
     return f"{place} (about 1 in {often:,} {like_it} scores as high)"
 
 
-def row_of(graph: AttributedGraph, node: Any) -> int:
-    """The number of the node that the user calls so; text means the id that looks like it."""
-    ids, text = graph.ids.tolist(), str(node)
+def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:
+    """The numbers of the nodes that the user calls so; text means the id that looks like it."""
+    ids = graph.ids.tolist()
+    alike: dict[str, list[int]] = {str(node): [] for node in nodes}
     for row, name in enumerate(ids):
-        if type(name) is type(node) and name == node:
-            return row
-    for row, name in enumerate(ids):
-        if str(name) == text:
-            return row
-    raise InputError(f"There is no node {node!r} in the network; {_near(ids, text)}")
+        if (text := str(name)) in alike:
+            alike[text].append(row)
+    return [_row(node, ids, alike[str(node)]) for node in nodes]
+
+
+def _row(node: Any, ids: list[Any], alike: list[int]) -> int:
+    """Of the rows whose ids look like `node`: the first whose id is of its kind, else the first."""
+    if not alike:
+        raise InputError(f"There is no node {node!r} in the network; {_near(ids, str(node))}")
+    return next((row for row in alike if type(ids[row]) is type(node)), alike[0])
 
 
 def _near(ids: list[Any], name: str) -> str:

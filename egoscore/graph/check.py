@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.columns import FeatureColumn
+from egoscore.graph.precision import narrowed
 
 NO_FEATURES = (
     "The network has no node features and the model learns from them; give every node at least "
     "one number, for instance its log degree and clustering coefficient."
 )
+NO_NODES = "The network is empty: it has no nodes; give it at least one."
 _MAX_NODES = 2**31 - 1
 
 
@@ -31,8 +34,8 @@ def to_numpy(value: Any) -> NDArray[Any]:
 
 def features(
     table: Any, given_names: Sequence[str] | None = None
-) -> tuple[NDArray[np.float32], tuple[str, ...]]:
-    """Features as (N, F) finite float32, with the names of the columns."""
+) -> tuple[NDArray[np.float32], tuple[FeatureColumn, ...]]:
+    """Features as (N, F) finite float32, and what each is: its name, and what was taken off it."""
     found = getattr(table, "columns", ()) if given_names is None else given_names
     names = tuple(str(name) for name in found)
     if hasattr(table, "toarray"):
@@ -43,7 +46,7 @@ def features(
             f"Features must be a table of shape (nodes, features) (found shape {values.shape})."
         )
     if values.shape[0] == 0:
-        raise InputError("The network is empty: it has no nodes; give it at least one.")
+        raise InputError(NO_NODES)
     if values.shape[1] == 0:
         raise InputError(NO_FEATURES)
     if values.shape[0] > _MAX_NODES:
@@ -56,7 +59,20 @@ def features(
         )
     if values.dtype.kind not in "fiub":
         values = _numbers(values, names)
-    return _finite(values, names), names
+    narrow = _finite(values, names)
+    offsets = _measured(values, narrow)
+    described = zip(names, offsets, strict=True)
+    return narrow, tuple(FeatureColumn(name, offset=offset) for name, offset in described)
+
+
+def _measured(values: NDArray[Any], narrow: NDArray[np.float32]) -> list[float]:
+    """What was taken off every column of `narrow` (N, F), where float32 would blur `values`."""
+    offsets = [0.0] * values.shape[1]
+    if np.can_cast(values.dtype, np.float32):
+        return offsets
+    for column in np.flatnonzero((narrow != values).any(axis=0)).tolist():
+        narrow[:, column], offsets[column] = narrowed(values[:, column].astype(np.float64))
+    return offsets
 
 
 def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64]:
@@ -238,36 +254,8 @@ def binary_or_none(values: Any, size: int) -> NDArray[np.int8] | None:
     return array.reshape(size).astype(np.int8)
 
 
-def attribute_table(
-    records: Sequence[Mapping[str, Any]],
-    nodes: Sequence[Any],
-    columns: Sequence[str] | None,
-    label: str | None,
-) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Node attributes as a table (N, F), with the names of its columns if they have any."""
-    if not records:
-        return np.empty((0, 1)), ()
-    if columns is None and "x" in records[0] and np.ndim(records[0]["x"]) == 1:
-        return _vectors(records, nodes), ()
-    every = dict.fromkeys(name for record in records for name in record if name != label)
-    chosen = list(every if columns is None else columns)
-    table = np.empty((len(records), len(chosen)), dtype=object)
-    for row, record in enumerate(records):
-        for column, name in enumerate(chosen):
-            if name not in record:
-                raise InputError(
-                    f"Node {nodes[row]!r} has no attribute '{name}'; every node needs the same "
-                    "attributes, so fill it in or name the ones to use."
-                )
-            table[row, column] = record[name]
-    for column, name in enumerate(chosen):
-        for value in table[:, column]:
-            if not isinstance(value, (int, float, np.number, np.bool_)):
-                raise _not_a_number(name, value)
-    return table, tuple(str(name) for name in chosen)
-
-
-def _vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDArray[Any]:
+def vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDArray[Any]:
+    """The attribute x of every node as a table (N, F)."""
     length = len(records[0]["x"])
     for node, record in zip(nodes, records, strict=True):
         found = np.shape(record.get("x", ()))

@@ -101,7 +101,7 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
     """
     folders = _folders(data_dir)
     if not is_dataset(name):
-        raise _unknown(name)
+        raise unknown(name)
     if name not in _FILES:
         return _generate(name)
     path = _find(name, folders) or _download(name, folders)
@@ -110,6 +110,12 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 
         return read_dgraph(path)
     return _read_bond(name, path)
+
+
+def names_like(start: str) -> list[str]:
+    """The names of data sets that begin so; the many varied ones only if no other does."""
+    found = [name for name in (*_GENERATED, *_FILES) if name.startswith(start)]
+    return found or [name for name in VARIED_NAMES if name.startswith(start)]
 
 
 def is_dataset(name: str) -> bool:
@@ -128,7 +134,8 @@ def _generate(name: str) -> AttributedGraph:
     return makers[name]()
 
 
-def _unknown(name: str) -> DatasetError:
+def unknown(name: str) -> DatasetError:
+    """The refusal of a name that no data set has, with those that there are."""
     names = [*_GENERATED, _VARIED, *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""

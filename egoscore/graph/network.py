@@ -133,9 +133,10 @@ class AttributedGraph:
 
         Edges hold row numbers of `features`. Edges that are not whole numbers are looked up in
         `ids`. Self-loops and repeated edges are dropped and counted; for an undirected network
-        it does not matter whether an edge is listed in one direction or in both.
+        it does not matter whether an edge is listed in one direction or in both. Features with
+        more digits than float32 holds are measured from their median, see `offsets`.
         """
-        values, names = check.features(features, feature_names)
+        values, columns = check.features(features, feature_names)
         size = len(values)
         known_ids = check.ids(ids, size)
         sources, targets = check.edges(edges, size, known_ids if ids is not None else None)
@@ -154,7 +155,8 @@ class AttributedGraph:
             ids=known_ids,
             directed=directed,
             labels=None if labels is None else check.labels(labels, size),
-            feature_names=names,
+            feature_names=tuple(column.name for column in columns),
+            columns=columns if any(column.offset for column in columns) else (),
             node_info=check.node_info(node_info, size),
             dropped_self_loops=self_loops,
             dropped_duplicates=duplicates,
@@ -184,34 +186,30 @@ class AttributedGraph:
             raise InputError("The PyG Data has no edge_index; it needs one of shape (2, E).")
         if getattr(data, "x", None) is None:
             raise InputError(check.NO_FEATURES)
-        features, _ = check.features(data.x)
-        labels = check.binary_or_none(getattr(data, "y", None), len(features))
-        return cls.from_edges(check.to_numpy(data.edge_index), features, directed, labels=labels)
+        values = check.to_numpy(data.x)
+        labels = check.binary_or_none(getattr(data, "y", None), len(values) if values.ndim else 0)
+        return cls.from_edges(check.to_numpy(data.edge_index), values, directed, labels=labels)
 
     @classmethod
     def from_networkx(
         cls,
         graph: networkx.Graph[Any],
-        features: list[str] | None = None,
+        features: Sequence[str] | None = None,
         label: str | None = "y",
+        **choices: Any,
     ) -> AttributedGraph:
         """A network from a networkx graph; its own type says whether it is directed.
 
         `features` names the node attributes to use, in order. Without it: the attribute `x` if
-        nodes have one (a vector), otherwise every attribute except `label`.
+        nodes have one (a vector), otherwise all that can be used, as from a table. `label` is
+        never a feature; it becomes the labels if it is 0 or 1 for every node. `choices` are
+        `ignore`, `weight` and `impute` of `egoscore.read.Choices`.
         """
-        nodes = list(graph.nodes)
-        records = [graph.nodes[node] for node in nodes]
-        table, names = check.attribute_table(records, nodes, features, label)
-        index = {node: row for row, node in enumerate(nodes)}
-        pairs = [(index[edge[0]], index[edge[1]]) for edge in graph.edges]
-        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        ids = np.empty(len(nodes), dtype=object)
-        ids[:] = nodes
-        column = [record.get(label) for record in records] if label else [None]
-        labels = None if any(value is None for value in column) else np.array(column)
-        known = check.binary_or_none(labels, len(nodes))
-        return cls.from_edges(edges, table, graph.is_directed(), ids, known, names)
+        from egoscore.read import Choices
+        from egoscore.read.networkx_graph import read_networkx
+
+        chosen = None if features is None else tuple(features)
+        return read_networkx(graph, label, Choices(features=chosen, **choices)).graph
 
     @classmethod
     def from_scipy(

@@ -13,6 +13,7 @@ from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.read.choices import Choices, Reading
+from egoscore.read.csv_file import CsvTable
 from egoscore.read.features import Features, read_features, with_unique_titles
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.matching import Matched, match_ends, match_table
@@ -32,11 +33,14 @@ def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -
     """
     choices = choices or Choices()
     given = [name for name in (choices.source, choices.target, choices.weight) if name]
-    edge_table = open_table(edges, "the edge table", given)
-    if nodes is None:
-        return assemble(edge_table, None, choices)
-    wanted = [name for name in (choices.id, choices.label, *(choices.features or ())) if name]
-    return assemble(edge_table, open_table(nodes, "the node table", wanted), choices)
+    edge_table = open_table(edges, "the edge table", given, choices.encoding)
+    node_table = None
+    if nodes is not None:
+        wanted = [name for name in (choices.id, choices.label, *(choices.features or ())) if name]
+        node_table = open_table(nodes, "the node table", wanted, choices.encoding)
+    if not any(isinstance(table, CsvTable) for table in (edge_table, node_table)):
+        choices.refuse(("--encoding",), "no table is a text file")
+    return assemble(edge_table, node_table, choices)
 
 
 def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
@@ -90,7 +94,9 @@ def _read_ends(
     wanted = [*ends, *([weight] if weight else [])]
     loaded = edges.read(wanted)
     source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
-    weights = None if weight is None else (weight, read_weights(loaded.pop(weight), weight, edges))
+    weights = None
+    if weight is not None:
+        weights = weight, read_weights(loaded.pop(weight), weight, edges, notes)
     ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
     for column in (c for c in edges.columns if c not in (*wanted, *ignored, INDEX)):
         advice = f"; --weight '{column}' turns it into features"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +18,13 @@ def bare_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     trimmed = pc.utf8_trim_whitespace(cells)
     tokens = pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(MISSING))
     return trimmed, pc.or_(tokens, pc.is_null(trimmed)).to_numpy(zero_copy_only=False)
+
+
+def matches(text: pa.Array, pattern: str) -> NDArray[np.bool_]:
+    """Which of the text matches; none of it may be missing."""
+    found: Any = pc.match_substring_regex(text, pattern)
+    which: NDArray[np.bool_] = found.to_numpy(zero_copy_only=False)
+    return which
 
 
 def all_match(text: pa.Array, pattern: str) -> bool:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields
 
 from egoscore.errors import InputError, ParameterError
 from egoscore.graph.network import AttributedGraph
+from egoscore.read.encoding import known_encoding
+
+_COLUMNS = ("source", "target", "id", "features", "ignore", "label", "weight")
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Choices:
         weight: a numeric column of the edge table to turn into features of the nodes.
         directed: whether an edge from a to b differs from one from b to a.
         impute: "median" to fill missing values; None to refuse them.
+        encoding: the encoding of tables that are text files; None to find it out.
     """
 
     source: str | None = None
@@ -32,6 +36,7 @@ class Choices:
     weight: str | None = None
     directed: bool = False
     impute: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         if self.impute not in (None, "median"):
@@ -41,6 +46,17 @@ class Choices:
             if given is not None:  # from Python a list will do, and so will one name
                 several = (given,) if isinstance(given, str) else tuple(given)
                 object.__setattr__(self, name, several)
+        self._refuse_nameless()
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", known_encoding(self.encoding))
+
+    def _refuse_nameless(self) -> None:
+        """Refuse an option that is there but names nothing: it would mean something else."""
+        for name in _COLUMNS:
+            given = getattr(self, name)
+            names = given if isinstance(given, tuple) else (given,)
+            if any(one is not None and not str(one).strip() for one in names):
+                raise InputError(f"--{name} is empty; name a column, or leave the option out.")
 
     @property
     def made(self) -> tuple[str, ...]:

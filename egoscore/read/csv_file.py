@@ -27,17 +27,20 @@ _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 
 
 class CsvTable(Table):
-    """A text file; cells are text exactly as written, empty ones are missing."""
+    """A text file; cells are text exactly as written, empty ones are missing.
 
-    def __init__(self, path: Path, given: Sequence[str] = ()) -> None:
+    `given` are names of columns the user expects, `encoding` what he says, if anything.
+    """
+
+    def __init__(self, path: Path, given: Sequence[str] = (), encoding: str | None = None) -> None:
         self._path = path
+        self._known_encoding = encoding
         self._dialect = self._sniff(given)
         super().__init__(str(path), self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
-        self.is_comma_free = self._dialect.separator != ","
+        self.separator = "\t" if self._dialect.separator == RUNS else self._dialect.separator
         self._encoding = self._dialect.encoding
-        self._separator = "\t" if self._dialect.separator == RUNS else self._dialect.separator
         self._places = {column: place for place, column in enumerate(self.columns)}
 
     def _sniff(self, given: Sequence[str]) -> Dialect:
@@ -53,7 +56,7 @@ class CsvTable(Table):
                     f"{self._path} is empty; a table needs a row of names and rows below."
                 )
             try:
-                return sniff(head, len(head) < size, str(self._path), given)
+                return sniff(head, len(head) < size, str(self._path), given, self._known_encoding)
             except TooShortError as error:
                 if len(head) < size:
                     raise
@@ -67,7 +70,7 @@ class CsvTable(Table):
     def looks_numeric(self, column: str) -> bool:
         place = self._places[column]
         cells = [row[place] for row in self._dialect.rows if len(row) > place]
-        return parse_numbers(pa.array(cells, pa.string()), self.is_comma_free) is not None
+        return parse_numbers(pa.array(cells, pa.string()), self.separator) is not None
 
     def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not self._dialect.rows:
@@ -82,6 +85,11 @@ class CsvTable(Table):
     def _explain(self, error: Exception) -> None:
         """Go on in another encoding if that is what is wrong; otherwise say what is."""
         if isinstance(error, UnicodeError) or "UTF8" in str(error):
+            if self._known_encoding is not None:
+                raise InputError(
+                    f"{self.name} is not text in the encoding {self._known_encoding}; name another "
+                    "with --encoding, or none to have it found out."
+                ) from error
             if self._encoding not in _FALLBACKS:
                 raise self._damaged() from error
             if self._encoding == "utf-8":
@@ -118,9 +126,7 @@ class CsvTable(Table):
                 skip_rows_after_names=int(self._dialect.has_header),
                 block_size=_BLOCK,
             ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self._separator, newlines_in_values=True
-            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=list(kinds),
                 column_types=kinds,
@@ -138,7 +144,7 @@ class CsvTable(Table):
         where, found = "A row", "another number of"
         with self._open() as stream, suppress(csv.Error):  # an odd cell may be beyond that module
             lines = islice(stream.lines(), self._dialect.skip, None)
-            rows = csv.reader(lines, delimiter=self._separator)
+            rows = csv.reader(lines, delimiter=self.separator)
             row = next(row for row in rows if len(row) not in (0, len(self.columns)))
             where, found = f"Line {self._dialect.skip + rows.line_num}", str(len(row))
         return InputError(

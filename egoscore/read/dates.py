@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,12 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import all_match, bare_cells
+from egoscore.read.cells import any_match, matches
+from egoscore.read.ways import Parsed, Way, parse
 
 _DAY = 86_400.0
-_TIME = r"(?P<time>(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?)$"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
+_TIME = rf"(?P<time>(?:[ T]{_CLOCK}(?::[0-5]\d)?)?)$"
 _YEAR_LAST = r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4})" + _TIME
 _YEAR_FIRST = r"^(?P<year>\d{4})[./](?P<first>\d{1,2})[./](?P<second>\d{1,2})" + _TIME
+_ISO = (
+    r"^\d{4}-\d\d-\d\d([ T]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
+    r"(Z|[+-]\d\d(:?\d\d)?)?)?$"
+)
+_ZONED = r"[ T]\d\d[\d:.]*(Z|[+-]\d\d(:?\d\d)?)$"
 
 
 def days(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -34,53 +44,59 @@ def zone_words(kind: pa.DataType) -> str | None:
     return "times in UTC" if pa.types.is_timestamp(kind) and kind.tz is not None else None
 
 
-def parse_dates(cells: pa.Array) -> tuple[NDArray[np.float64], str | None] | None:
+def parse_dates(cells: pa.Array) -> Parsed | None:
     """Text as days since 1970, NaN where nothing is there; None if any cell is no date.
 
     Where the order of day and month does not show, the day is taken to come first; how it was
     read is said, and if there were time zones.
     """
-    trimmed, is_missing = bare_cells(cells)
-    present = trimmed.filter(pa.array(~is_missing))
-    if not all_match(present, r"^\d+[-./]\d"):
-        return None
-    found, how = _moments(present)
-    if found is None:
-        return None
-    result = np.full(len(cells), np.nan)
-    result[~is_missing] = days(pa.chunked_array([found]))
-    return result, how
+    return parse(cells, date_ways)
 
 
-def _moments(text: pa.Array) -> tuple[pa.Array | None, str | None]:
-    iso = _cast(text)
-    if iso is not None:
-        return iso, zone_words(iso.type)
-    if all_match(text, _YEAR_FIRST):
-        return _cast(_iso(text, _YEAR_FIRST, "first", "second")), "year, month, day"
-    if not all_match(text, _YEAR_LAST):
-        return None, None
-    day_first = _cast(_iso(text, _YEAR_LAST, "second", "first"))
-    month_first = _cast(_iso(text, _YEAR_LAST, "first", "second"))
-    if day_first is None:
-        return month_first, "month, day, year"
-    doubt = "" if month_first is None else " (month, day, year would fit as well)"
-    return day_first, f"day, month, year{doubt}"
+def date_ways(text: pa.Array) -> Iterator[Way]:
+    """The ways in which dates may be written here."""
+    yield Way(_fits_iso, _days, _zone(text))
+    yield _ordered(_YEAR_FIRST, "first", "second", "year, month, day")
+    day_first = _ordered(_YEAR_LAST, "second", "first", "day, month, year")
+    month_first = _ordered(_YEAR_LAST, "first", "second", "month, day, year")
+    if np.array_equal(day_first.fits(text), month_first.fits(text)):
+        doubt = f"{day_first.how} ({month_first.how} would fit as well)"
+        day_first = replace(day_first, how=doubt)
+    yield from (day_first, month_first)
 
 
-def _cast(iso: pa.Array) -> pa.Array | None:
-    """Text in ISO form as moments, with or without zones and fractions."""
-    for unit in ("us", "ns"):
-        for zone in (None, "UTC"):
-            try:
-                return pc.cast(iso, pa.timestamp(unit, zone))
-            except pa.ArrowInvalid:
-                continue
-    return None
+def _zone(text: pa.Array) -> str | None:
+    return "times in UTC" if any_match(text, _ZONED) else None
 
 
-def _iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:
-    """Dates of another form in ISO form, which then says whether there is such a day."""
+def _fits_iso(text: pa.Array) -> NDArray[np.bool_]:
+    return matches(text, _ISO) & _exist(text)
+
+
+def _exist(iso: pa.Array) -> NDArray[np.bool_]:
+    """Which of the texts begin with a day that there is: others become another one."""
+    written = pc.utf8_slice_codeunits(iso, 0, 10)
+    moments = pc.strptime(written, format="%Y-%m-%d", unit="s", error_is_null=True)
+    same: Any = pc.fill_null(pc.equal(pc.strftime(moments, format="%Y-%m-%d"), written), False)
+    found: NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _ordered(pattern: str, month: str, day: str, how: str) -> Way:
+    """Dates of a pattern, with the month and the day in the parts of these names."""
+    as_iso = partial(_as_iso, pattern=pattern, month=month, day=day)
+
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        return matches(text, pattern) & _exist(as_iso(text))
+
+    def read(text: pa.Array) -> NDArray[np.float64] | None:
+        return _days(as_iso(text))
+
+    return Way(fits, read, how)
+
+
+def _as_iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:
+    """Dates of another form in ISO form."""
     parts: Any = pc.extract_regex(text, pattern)
 
     def part(name: str, width: int) -> pa.Array:
@@ -89,3 +105,14 @@ def _iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:
     dates = pc.binary_join_element_wise(part("year", 4), part(month, 2), part(day, 2), "-")
     times = pc.replace_substring_regex(pc.struct_field(parts, "time"), r"^[ T](\d):", r" 0\1:")
     return pc.binary_join_element_wise(dates, times, "")
+
+
+def _days(iso: pa.Array) -> NDArray[np.float64] | None:
+    """Text in ISO form as days, with or without zones and fractions; None if some have zones."""
+    for unit in ("us", "ns"):
+        for zone in (None, "UTC"):
+            try:
+                return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
+            except pa.ArrowInvalid:
+                continue
+    return None

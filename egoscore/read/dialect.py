@@ -44,12 +44,21 @@ class Dialect:
     notes: tuple[str, ...]
 
 
-def sniff(head: bytes, is_whole: bool, where: str, given: Sequence[str] = ()) -> Dialect:
+def sniff(
+    head: bytes,
+    is_whole: bool,
+    where: str,
+    given: Sequence[str] = (),
+    known_encoding: str | None = None,
+) -> Dialect:
     """The dialect of a file that begins with `head`; `given` are names the user expects in it.
 
     Unless `head` is the whole file, two rows must be in it, or else it is too short.
     """
-    encoding, notes = find_encoding(head, where)
+    if known_encoding is None:
+        encoding, notes = find_encoding(head, where)
+    else:
+        encoding, notes = known_encoding, [f"{where}: read as {known_encoding}, as you say."]
     lines = _lines(head, encoding, is_whole)
     skip = _preface(lines)
     if skip == len(lines):

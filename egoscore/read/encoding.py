@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from egoscore.errors import InputError
+from egoscore.errors import InputError, ParameterError
 
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
 _STARTS = {
@@ -15,6 +15,16 @@ _STARTS = {
     b"%PDF": "a PDF",
     b"{\\rtf": "a text document",
 }
+
+
+def known_encoding(name: str) -> str:
+    """The name that Python has for an encoding of text."""
+    try:
+        b"a".decode(name, "replace")
+        return codecs.lookup(name).name
+    except (LookupError, UnicodeError, ValueError):
+        rule = "the name of an encoding, such as 'cp1251' or 'shift_jis'"
+        raise ParameterError("encoding", rule, name, "Choices") from None
 
 
 def find_encoding(head: bytes, where: str) -> tuple[str, list[str]]:
@@ -46,7 +56,7 @@ def not_utf8(where: str) -> str:
     """The note on an encoding that had to be guessed."""
     return (
         f"{where}: not UTF-8, so read as Western European text (Windows-1252); if letters look "
-        "wrong, convert the file to UTF-8."
+        "wrong, name the encoding, such as cp1251 or shift_jis, with --encoding."
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
-from egoscore.read.kinds import Column, Unusable, decide
+from egoscore.read.kinds import Column, Unusable, damage_words, decide, how_words
 from egoscore.read.table import Table, counted, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
@@ -37,6 +37,7 @@ def read_features(
     """The features in `loaded`, which is used up; `extra` nodes without a row come at the end."""
     columns = _decided(loaded, table, asked, notes)
     if not imputes:
+        _refuse_damage(columns, table)
         _refuse_missing(columns, table)
     _note_kinds(columns, table, notes)
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
@@ -53,7 +54,7 @@ def _decided(
 ) -> list[Column]:
     columns = []
     for name in list(loaded):
-        found = decide(name, loaded.pop(name), table.name, table.is_comma_free)
+        found = decide(name, loaded.pop(name), table.name, table.separator)
         is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
         if is_nameless and isinstance(found, Column) and _counts(found):
             found = Unusable(name, "has no name and only counts the rows")
@@ -73,6 +74,15 @@ def _counts(column: Column) -> bool:
     """Whether a column is 0, 1, 2 … or 1, 2, 3 …, as the index that pandas writes."""
     steps = np.diff(column.parts[0][: 1 << 24])  # beyond, float32 does not count any more
     return column.kind == "number" and bool((steps == 1).all())
+
+
+def _refuse_damage(columns: list[Column], table: Table) -> None:
+    found = [f"column '{c.name}' {damage_words(c)}" for c in columns if c.damage is not None]
+    if found:
+        raise InputError(
+            f"{table.name}: {', and '.join(found)}; correct that, or give --impute median to count "
+            "such cells as missing, or leave columns out with --ignore."
+        )
 
 
 def _refuse_missing(columns: list[Column], table: Table) -> None:
@@ -98,15 +108,7 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[str]) -> None:
                 f"values, one 0/1 feature each{how}."
             )
         elif column.how is not None:
-            words = "a date" if column.kind == "date" else "a number"
-            notes.append(f"{table.name}: column '{column.name}' is {words}, read {_by(column)}.")
-
-
-def _by(column: Column) -> str:
-    if column.kind == "date":
-        return f"as {column.how}, and counts days since 1970"
-    how = str(column.how)
-    return how if how.startswith("as ") else f"with {how}"
+            notes.append(f"{table.name}: column '{column.name}' {how_words(column)}.")
 
 
 def _filled(
@@ -115,6 +117,10 @@ def _filled(
     """The features of a column without gaps, and where the gaps were."""
     is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
     has_gaps = bool(is_missing.any())
+    if column.damage is not None:
+        notes.append(
+            f"{table.name}: column '{column.name}' {damage_words(column)}: counted as missing."
+        )
     constant = len(column.parts) == 1 and np.ptp(column.parts[0][~column.is_missing]) == 0
     if constant:
         notes.append(f"{table.name}: column '{column.name}' is the same everywhere: left out.")

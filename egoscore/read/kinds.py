@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,27 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.read.cells import MISSING
-from egoscore.read.dates import days, parse_dates, zone_words
-from egoscore.read.numbers import parse_numbers
-from egoscore.read.precision import narrowed
-from egoscore.read.table import decoded, is_number, is_text
+from egoscore.graph.precision import narrowed
+from egoscore.read.cells import MISSING, bare_cells
+from egoscore.read.dates import date_ways, days, parse_dates, zone_words
+from egoscore.read.numbers import are_codes, number_ways, parse_numbers
+from egoscore.read.table import counted, decoded, is_number, is_text
+from egoscore.read.ways import Ways, parse_most
 
 MOST_CATEGORIES = 20
 YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
+_LONGEST_CELL = 40
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """How many cells of a column are unlike the others, the first of them and its row."""
+
+    count: int
+    cell: str
+    row: int
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class Column:
         is_missing: (rows,) which cells are empty.
         how: how cells were read where there was a choice.
         offset: what was taken off the numbers so that float32 can hold them.
+        damage: cells that could not be read as the others are and count as empty.
     """
 
     name: str
@@ -43,6 +56,7 @@ class Column:
     details: tuple[str, ...] = ("",)
     how: str | None = None
     offset: float = 0.0
+    damage: Damage | None = None
 
 
 @dataclass(frozen=True)
@@ -53,9 +67,26 @@ class Unusable:
     reason: str
 
 
-def decide(
-    name: str, column: pa.ChunkedArray, where: str, is_comma_free: bool
-) -> Column | Unusable:
+def how_words(column: Column) -> str:
+    """How a column of numbers or dates was read, where there was a choice."""
+    if column.kind == "date":
+        return f"is a date, read as {column.how}, and counts days since 1970"
+    how = str(column.how)
+    return f"is a number, read {how if how.startswith('as ') else f'with {how}'}"
+
+
+def damage_words(column: Column) -> str:
+    """Which cells are unlike the others of their column."""
+    assert column.damage is not None
+    cell = column.damage.cell
+    shown = cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}…"
+    return (
+        f"holds {column.kind}s but for {counted(column.damage.count, 'cell')}, the first {shown!r} "
+        f"in row {column.damage.row + 1} below the names"
+    )
+
+
+def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
     """What a column is, by its type, or by all its cells if it is text."""
     kind = column.type
     if column.null_count == len(column):
@@ -74,7 +105,7 @@ def decide(
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
         return _numeric(name, "number", _hours(column), where, "as hours")
     if is_text(kind):
-        return _text(name, column, where, is_comma_free)
+        return _text(name, column, where, separator)
     return Unusable(name, f"holds {kind}, which cannot be turned into numbers")
 
 
@@ -116,17 +147,46 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -
         )
 
 
-def _text(name: str, column: pa.ChunkedArray, where: str, is_comma_free: bool) -> Column | Unusable:
+def _text(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
     """Text is looked at once for every different cell."""
     coded = column.combine_chunks().dictionary_encode()
     cells = coded.dictionary.cast(pa.string())
     rows = coded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
     for kind, parse in _READERS.items():
-        found = parse(cells, is_comma_free)
+        found = parse(cells, separator)
         if found is not None:
             values, how = found
             return _numeric(name, kind, np.append(values, np.nan)[rows], where, how)
-    return _categories(name, column)
+    categories = _categories(name, column)
+    if isinstance(categories, Column):
+        return categories
+    return _damaged(name, cells, rows, where, separator) or categories
+
+
+def _damaged(
+    name: str, cells: pa.Array, rows: NDArray[np.int64], where: str, separator: str
+) -> Column | None:
+    """A column of numbers or dates, but for a few cells; None if it is text."""
+    counts = np.bincount(rows, minlength=len(cells))[: len(cells)]
+    readers: dict[str, Ways] = {"date": date_ways}
+    if not are_codes(cells):
+        readers = {"number": partial(number_ways, separator=separator), **readers}
+    for kind, ways in readers.items():
+        found = parse_most(cells, counts, MOST_CATEGORIES, ways)
+        if found is not None:
+            values, how = found
+            column = _numeric(name, kind, np.append(values, np.nan)[rows], where, how)
+            assert isinstance(column, Column)
+            return replace(column, damage=_damage(cells, rows, values))
+    return None
+
+
+def _damage(cells: pa.Array, rows: NDArray[np.int64], values: NDArray[np.float64]) -> Damage:
+    _, is_missing = bare_cells(cells)
+    is_damaged = np.append(np.isnan(values) & ~is_missing, False)[rows]
+    first = int(is_damaged.argmax())
+    cell = str(cells[int(rows[first])].as_py()).strip()
+    return Damage(int(np.count_nonzero(is_damaged)), cell, first)
 
 
 def _parse_yes_no(cells: pa.Array, _: bool) -> tuple[NDArray[np.float64], str | None] | None:

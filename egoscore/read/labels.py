@@ -68,7 +68,7 @@ def read_labels(
 
 def _decided(column: pa.ChunkedArray, name: str, table: Table) -> Column | None:
     try:
-        found = decide(name, column, table.name, table.is_comma_free)
+        found = decide(name, column, table.name, table.separator)
     except InputError:  # numbers no feature could have
         return None
     return found if isinstance(found, Column) else None

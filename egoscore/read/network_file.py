@@ -58,7 +58,8 @@ def network_ending(path: Path) -> str:
 
 
 def _read_graph_xml(path: Path, ending: str, choices: Choices) -> Reading:
-    choices.refuse(("--source", "--target", "--id"), f"{path} itself says what its ids are")
+    settled = ("--source", "--target", "--id", "--encoding")
+    choices.refuse(settled, f"{path} itself says what its ids and its encoding are")
     with reading(path):
         edges, nodes, directed = read_graph_xml(path, ending)
     if choices.directed and not directed:

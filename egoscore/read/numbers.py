@@ -1,53 +1,146 @@
-"""Numbers written as text: 12, 1e-3, 1,234.5 and 12,5."""
+"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, $12 and 45%."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import all_match, any_match, bare_cells
+from egoscore.read.cells import any_match, matches
+from egoscore.read.ways import Parsed, Way, parse
 
-_COMMA_GROUPS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
-_DOT_GROUPS = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
+_SPACE = "[ \u00a0\u202f]"
+_MARK = r"(?P<mark>\p{Sc}|%)"  # Sc: any currency
+_SPACED = rf"\d{_SPACE}\d{{3}}"
 # Nobody who means twelve and a half writes these two: two groups, or a group and a dot.
 _SURE_GROUPS = r",\d{3}(,\d{3}|\.)"
-# Nor does anybody who means thousands write these: other than three digits after the comma.
-_SURE_DECIMALS = r"(^[+-]?\d*,(\d{1,2}|\d{4,})$)|(\.\d{3},)"
+# Nor does anybody who means thousands write these: other than three digits after the comma, more
+# than three or a zero before it, groups with dots.
+_SURE_DECIMALS = r"^[+-]?(\d*,(\d{1,2}|\d{4,})|(0\d*|\d{4,}),\d+)$|\.\d{3},"
+_SHORT = r"^[+-]?\d{1,3}$"
+# With such cells among them, what looks like numbers are codes.
+_CODE = r"^0\d+\w*$"
 
 
-def parse_numbers(
-    cells: pa.Array, is_comma_free: bool
-) -> tuple[NDArray[np.float64], str | None] | None:
+@dataclass(frozen=True)
+class _Form:
+    """How cells look, what stands `between` their thousands, whether the comma is a point."""
+
+    pattern: str
+    words: str = ""
+    between: str = ""
+    has_decimal_comma: bool = False
+
+    def read(self, text: pa.Array) -> NDArray[np.float64]:
+        """The numbers in text that looks so."""
+        text = pc.replace_substring_regex(text, self.between, "") if self.between else text
+        text = pc.replace_substring(text, ",", ".") if self.has_decimal_comma else text
+        numbers: NDArray[np.float64] = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
+        return numbers
+
+
+_PLAIN = _Form(r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)$")
+_COMMAS = _Form(
+    r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$", "commas between thousands", between=","
+)
+_DECIMAL_COMMA = _Form(
+    r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
+    "a decimal comma",
+    between=r"\.",
+    has_decimal_comma=True,
+)
+_SPACES = _Form(
+    rf"^[+-]?([1-9]\d{{0,2}}({_SPACE}\d{{3}})+|\d+)(\.\d+)?$",
+    "spaces between thousands",
+    between=_SPACE,
+)
+_SPACES_AND_COMMA = _Form(
+    _SPACES.pattern.replace(r"\.", ","),
+    "spaces between thousands and a decimal comma",
+    between=_SPACE,
+    has_decimal_comma=True,
+)
+
+
+def parse_numbers(cells: pa.Array, separator: str) -> Parsed | None:
     """Text as numbers, NaN where nothing is there, and how it was taken if there was a choice.
 
-    None if any cell is something else, or if all are empty. In a table whose cells are separated
-    by commas, a comma in a cell stands between thousands; elsewhere 1,234 may be either.
+    None if any cell is something else, or if all are empty.
     """
-    trimmed, is_missing = bare_cells(cells)
-    if is_missing.all():
-        return None
-    present = trimmed.filter(pa.array(~is_missing))
-    found = _cast(present)
-    how = None
-    groups = found is None and (not is_comma_free or any_match(present, _SURE_GROUPS))
-    if groups and all_match(present, _COMMA_GROUPS):
-        found, how = _cast(pc.replace_substring(present, ",", "")), "commas between thousands"
-    decimals = found is None and is_comma_free and any_match(present, _SURE_DECIMALS)
-    if decimals and all_match(present, _DOT_GROUPS):
-        without_dots = pc.replace_substring(present, ".", "")
-        found, how = _cast(pc.replace_substring(without_dots, ",", ".")), "a decimal comma"
-    if found is None:
-        return None
-    numbers = np.full(len(cells), np.nan)
-    numbers[~is_missing] = found
-    return numbers, how
+    return parse(cells, partial(number_ways, separator=separator))
 
 
-def _cast(text: pa.Array) -> NDArray[np.float64] | None:
-    try:
-        numbers: NDArray[np.float64] = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        return None
-    return numbers
+def number_ways(text: pa.Array, separator: str) -> Iterator[Way]:
+    """The ways in which numbers may be written here; `separator` stands between cells, if any."""
+    for form in _forms(text, separator):
+        yield Way(partial(matches, pattern=form.pattern), form.read, form.words or None)
+    mark = _commonest_mark(text)
+    if mark is not None:
+        bare = _without(text, mark)
+        for form in _forms(bare, separator):
+            yield _marked(form, mark)
+
+
+def are_codes(text: pa.Array) -> bool:
+    """Whether zeros in front show that these are no numbers, whatever they look like."""
+    return any_match(text, _CODE)
+
+
+def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
+    """The forms that the text itself and what separates cells allow.
+
+    Where commas separate cells, one within a cell stands between thousands. Elsewhere the column
+    shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells and
+    every cell has one, as in files of programs that write 12,5; otherwise thousands.
+    """
+    yield _PLAIN
+    if any_match(text, _SPACED):
+        yield from (_SPACES, _SPACES_AND_COMMA)
+    if not any_match(text, ","):
+        return
+    groups, decimals = any_match(text, _SURE_GROUPS), any_match(text, _SURE_DECIMALS)
+    if groups or separator == ",":
+        yield _COMMAS
+    if decimals and separator != ",":
+        yield _DECIMAL_COMMA
+    if not groups and not decimals and separator != ",":
+        is_decimal = separator == ";" and not any_match(text, _SHORT)
+        yield _doubted(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
+
+
+def _doubted(form: _Form, other: _Form) -> _Form:
+    return replace(form, words=f"{form.words} ({other.words} would fit as well)")
+
+
+def _commonest_mark(text: pa.Array) -> str | None:
+    """The currency or percent sign that most cells have first, if any has one."""
+    found = pc.struct_field(pc.extract_regex(text, _MARK), "mark").drop_null()
+    counts = pc.value_counts(found).to_pylist()
+    return max(counts, key=lambda one: one["counts"])["values"] if counts else None
+
+
+def _marked(form: _Form, mark: str) -> Way:
+    """The form in cells that all have a mark before or after the number."""
+    sign = re.escape(mark)
+
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        has_mark = matches(text, rf"^[+-]?{_SPACE}*{sign}|{sign}$")
+        return has_mark & matches(_without(text, mark), form.pattern)
+
+    def read(text: pa.Array) -> NDArray[np.float64]:
+        return form.read(_without(text, mark))
+
+    return Way(fits, read, " and ".join(filter(None, (f"{mark} left off", form.words))))
+
+
+def _without(text: pa.Array, mark: str) -> pa.Array:
+    """Cells without a mark in front, after a sign perhaps, or else behind."""
+    sign = re.escape(mark)
+    pattern = rf"^([+-]?){_SPACE}*{sign}{_SPACE}*|{_SPACE}*{sign}$"
+    return pc.replace_substring_regex(text, pattern, r"\1", max_replacements=1)

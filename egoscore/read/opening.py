@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
 
 def require_file(path: str | Path) -> Path:
     """The path, refused in one sentence if it is not a file that can be read."""
-    path = Path(path).expanduser()
+    path = at_home(path)
     try:
         is_folder = path.is_dir()
         is_empty = not is_folder and not _first_byte(path)
@@ -40,6 +41,19 @@ def require_file(path: str | Path) -> Path:
     if is_empty:
         raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
     return path
+
+
+def at_home(path: str | Path) -> Path:
+    """The path with ~ for the user's folder, where there is such a user."""
+    return Path(os.path.expanduser(path))
+
+
+def spreadsheet(path: Path) -> InputError:
+    """The refusal of a workbook."""
+    return InputError(
+        f"{path} is a spreadsheet, which is not read here; save its sheets as CSV and give those "
+        "with --edges and --nodes."
+    )
 
 
 def _first_byte(path: Path) -> bytes:
@@ -113,7 +127,7 @@ def _only_member(path: Path) -> Any:
     with path.open("rb") as file, open_archive(file, path) as archive:
         names = archive.namelist()
         if any(name.startswith("xl/") for name in names):
-            raise InputError(f"{path} is an Excel workbook; save the sheet as CSV and give that.")
+            raise spreadsheet(path)
         # macOS adds a hidden companion for every file it zips
         members = [
             member

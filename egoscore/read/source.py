@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from egoscore.errors import DatasetError, InputError
-from egoscore.graph.datasets import is_dataset, load_dataset
+from egoscore.graph.datasets import is_dataset, load_dataset, unknown
 from egoscore.graph.network import AttributedGraph
 from egoscore.read.assemble import read_tables
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.network_file import read_network_file
-from egoscore.read.opening import plain_ending
-from egoscore.read.tables import NETWORK_ENDINGS
+from egoscore.read.opening import at_home, plain_ending, require_file, spreadsheet
+from egoscore.read.tables import NETWORK_ENDINGS, SPREADSHEET_ENDINGS
 
 _TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".edges")
+_ENDINGS = (*_TABLE_ENDINGS, *NETWORK_ENDINGS, *SPREADSHEET_ENDINGS)
 
 
 def load_source(source: str, data_dir: str | Path | None = None) -> AttributedGraph:
@@ -30,22 +32,27 @@ def read_source(
     nodes. A folder that has the name of a data set is meant by a path: ./books.
     """
     choices = choices or Choices()
-    path = Path(source).expanduser()
-    if not is_dataset(source) and path.is_dir():
+    if is_dataset(source):
+        choices.refuse(choices.made, f"'{source}' is a data set, whose columns are settled")
+        return Reading(load_dataset(source, data_dir), ())
+    if not source.strip():
+        raise InputError("SOURCE is empty; name a data set, a folder or a file.")
+    path = at_home(source)
+    if os.path.isdir(path):
         return read_tables(*_tables_in(path), choices)
-    if not is_dataset(source) and path.is_file():
-        return _read_file(path, choices)
-    try:
-        graph = load_dataset(source, data_dir)
-    except DatasetError as error:
-        if is_dataset(source):
-            raise
-        raise DatasetError(f"{error} There is no folder {source} either, and no file.") from error
-    choices.refuse(choices.made, f"'{source}' is a data set, whose columns are settled")
-    return Reading(graph, ())
+    if os.path.isfile(path) or _is_path(path):
+        return _read_file(require_file(path), choices)
+    raise DatasetError(f"{unknown(source)} There is no folder {source} either, and no file.")
+
+
+def _is_path(path: Path) -> bool:
+    """Whether a word can only mean a file, be it there or not."""
+    return len(path.parts) > 1 or plain_ending(path) in _ENDINGS
 
 
 def _read_file(path: Path, choices: Choices) -> Reading:
+    if plain_ending(path) in SPREADSHEET_ENDINGS:
+        raise spreadsheet(path)
     if plain_ending(path) in NETWORK_ENDINGS:
         return read_network_file(path, choices)
     if plain_ending(path) in _TABLE_ENDINGS:

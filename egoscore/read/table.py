@@ -22,11 +22,11 @@ class Table(ABC):
         columns: the names of its columns, all different.
         notes: what was decided when it was opened.
         nameless: those of `columns` that are called by their place.
-        is_comma_free: whether a comma in a cell may be that of a number such as 12,5.
+        separator: what stands between cells in the file, if anything does.
     """
 
     nameless: frozenset[str] = frozenset((INDEX,))
-    is_comma_free = True
+    separator = ""
 
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name

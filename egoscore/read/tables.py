@@ -11,22 +11,25 @@ import pyarrow as pa
 
 from egoscore.errors import InputError
 from egoscore.read.csv_file import CsvTable
-from egoscore.read.opening import plain_ending, require_file
+from egoscore.read.opening import plain_ending, require_file, spreadsheet
 from egoscore.read.parquet_file import ARROW, PARQUET, ParquetTable, open_arrow
 from egoscore.read.table import ArrowTable, Table
 
 NETWORK_ENDINGS = (".graphml", ".gexf", ".npz", ".mat", ".pt")
-_EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
+SPREADSHEET_ENDINGS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
-def open_table(source: Any, role: str, given: Sequence[str] = ()) -> Table:
+def open_table(
+    source: Any, role: str, given: Sequence[str] = (), encoding: str | None = None
+) -> Table:
     """The table in `source`; `role` is what messages call it if it is no file.
 
-    `given` are names of columns the user expects, by which a row of names is known as such.
+    `given` are names of columns the user expects, by which a row of names is known as such;
+    `encoding` is that of text files, if it is known.
     """
     if isinstance(source, (str, os.PathLike)):
-        return _open_file(require_file(Path(source)), given)
+        return _open_file(require_file(Path(source)), given, encoding)
     if isinstance(source, pa.Table):
         return ArrowTable(role, source)
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
@@ -37,7 +40,7 @@ def open_table(source: Any, role: str, given: Sequence[str] = ()) -> Table:
     )
 
 
-def _open_file(path: Path, given: Sequence[str]) -> Table:
+def _open_file(path: Path, given: Sequence[str], encoding: str | None) -> Table:
     ending = plain_ending(path)
     if ending in NETWORK_ENDINGS:
         raise InputError(
@@ -45,13 +48,13 @@ def _open_file(path: Path, given: Sequence[str]) -> Table:
         )
     with path.open("rb") as file:
         start = file.read(8)
-    if ending in _EXCEL or start.startswith(_OLD_OFFICE):
-        raise InputError(f"{path} is an Excel workbook; save the sheet as CSV and give that.")
+    if ending in SPREADSHEET_ENDINGS or start.startswith(_OLD_OFFICE):
+        raise spreadsheet(path)
     if start.startswith(PARQUET) or ending in (".parquet", ".pq"):
         return ParquetTable(path)
     if start.startswith(ARROW) or ending in (".feather", ".arrow", ".ipc", ".arrows"):
         return open_arrow(path)
-    return CsvTable(path, given)
+    return CsvTable(path, given, encoding)
 
 
 def _open_frame(frame: Any, role: str) -> Table:

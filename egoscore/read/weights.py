@@ -8,20 +8,27 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
-from egoscore.read.kinds import Column, decide
-from egoscore.read.precision import narrowed
+from egoscore.graph.precision import narrowed
+from egoscore.read.kinds import Column, damage_words, decide, how_words
 from egoscore.read.table import Table
 
 _DETAILS = ("total", "mean", "largest")
 
 
-def read_weights(column: pa.ChunkedArray, name: str, table: Table) -> NDArray[np.float64]:
+def read_weights(
+    column: pa.ChunkedArray, name: str, table: Table, notes: list[str]
+) -> NDArray[np.float64]:
     """The weights of the edges, (rows,) finite."""
-    found = decide(name, column, table.name, table.is_comma_free)
+    found = decide(name, column, table.name, table.separator)
     if not isinstance(found, Column) or found.kind not in ("number", "yes/no"):
         raise InputError(
             f"--weight needs a column of numbers, and not every cell of '{name}' in {table.name} "
             "is one; mend the cells that are not."
+        )
+    if found.damage is not None:
+        raise InputError(
+            f"--weight needs a column of numbers, and '{name}' of {table.name} "
+            f"{damage_words(found)}; correct that, as every edge needs a weight."
         )
     missing = int(np.count_nonzero(found.is_missing))
     if missing:
@@ -30,6 +37,8 @@ def read_weights(column: pa.ChunkedArray, name: str, table: Table) -> NDArray[np
             f"row {int(found.is_missing.argmax()) + 1} below the names; every edge needs a weight, "
             "so fill them in or drop the edges."
         )
+    if found.how is not None:
+        notes.append(f"{table.name}: column '{name}' {how_words(found)}.")
     return found.parts[0].astype(np.float64) + found.offset
 
 

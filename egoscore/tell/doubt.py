@@ -15,7 +15,7 @@ _EXPLAINED = 0.5  # a rank correlation from which on a ranking says little else
 _HIGH = 3.0  # one in twenty is as surprising
 _REACHED_WITHOUT = 4.0  # times what independence gives: seen on generated networks, docs/default.md
 _LOOKED_AT = 20
-_FEW_NODES = 200
+_FEW_NODES, _TOO_FEW_NODES = 200, 10
 _LEAST_SKILL = 0.02
 
 
@@ -33,7 +33,7 @@ def remarks(
     said = []
     if table is not None and model is not None:
         said += [_excess(table, num_significant), _agreement(table), _skill(model)]
-    said += [*_explained(graph, score), *_size(graph)]
+    said += [*_explained(graph, score), *_equal(score), *_edges(graph), *_size(graph)]
     return said
 
 
@@ -99,11 +99,28 @@ def _explained(graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
     return said
 
 
-def _size(graph: AttributedGraph) -> list[str]:
-    if graph.num_nodes >= _FEW_NODES:
+def _equal(score: NDArray[np.float64]) -> list[str]:
+    if len(score) == 1 or np.ptp(score) > 0:
         return []
+    return ["Careful: all scores are equal: nothing tells the nodes apart, their order is chance."]
+
+
+def _edges(graph: AttributedGraph) -> list[str]:
+    if graph.num_edges:
+        return []
+    loops = graph.dropped_self_loops
+    left_out = f" ({counted(loops, 'edge')} from a node to itself left out)" if loops else ""
+    return [f"Careful: no two nodes are joined{left_out}: only their features are judged."]
+
+
+def _size(graph: AttributedGraph) -> list[str]:
     count = graph.num_nodes
-    return [f"Careful: {counted(count, 'node')} {_are(count)} few to learn from."]
+    if count >= _FEW_NODES:
+        return []
+    nodes = f"Careful: {counted(count, 'node')} {_are(count)}"
+    if count < _TOO_FEW_NODES:
+        return [f"{nodes} too few to learn what is usual: the ranking means next to nothing."]
+    return [f"{nodes} few to learn from."]
 
 
 def _are(count: int) -> str:

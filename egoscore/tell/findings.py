@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from egoscore.errors import RunError
 from egoscore.explain.explanation import Explanation
+from egoscore.tell.mending import is_known, needing, remedy
 
 FILE = "findings.json"
 
@@ -39,15 +40,11 @@ class Findings:
     @classmethod
     def read(cls, run: Path) -> Self:
         """The findings of a finished run."""
-        file = run / FILE
-        if not file.exists():
-            raise RunError(
-                f"{run} holds no finished run of egoscore; run `egoscore detect` with --out first."
-            )
-        try:
-            return cls._restored(json.loads(file.read_text(encoding="utf-8")))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{file} is damaged; run the same `detect` command again.") from error
+        if not (run / FILE).exists():
+            first = remedy(run) if is_known(run) else "run `egoscore detect` with --out first"
+            raise RunError(f"{run} holds no finished run of egoscore; {first}.")
+        with needing(run, FILE):
+            return cls._restored(json.loads((run / FILE).read_text(encoding="utf-8")))
 
     @classmethod
     def _restored(cls, record: dict[str, Any]) -> Self:

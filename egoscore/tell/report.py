@@ -15,7 +15,15 @@ from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
 from egoscore.tell.findings import FILE, Findings
 from egoscore.tell.metrics import evaluate
 from egoscore.tell.top_nodes import own_columns, top_rows
-from egoscore.tell.words import accuracy, counted, meaning, printable
+from egoscore.tell.words import (
+    COMPARED_WITH,
+    QUESTIONS,
+    accuracy,
+    counted,
+    marks,
+    meaning,
+    printable,
+)
 
 EXPLAINED = 20
 _OPEN = 3  # explanations that need no click
@@ -37,7 +45,7 @@ _FILES = {
 
 def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings) -> str:
     """The report as HTML; every value that comes from the data is spelled out and escaped."""
-    explained = findings.explanations[:EXPLAINED]
+    explained, rows = findings.explanations[:EXPLAINED], top_rows(ranking)
     page = {
         "findings": findings,
         "num_nodes": ranking.num_rows,
@@ -45,7 +53,11 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
             config["preset"], ranking.num_rows, config["network"].get("structural", False)
         ),
         "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
-        "rows": top_rows(ranking, explained),
+        "rows": rows,
+        "marks": marks(ranking, config.get("fdr", 0.0)),
+        "questions": QUESTIONS[config["preset"]],
+        "compared_with": COMPARED_WITH[config["preset"]],
+        "significant": {row.rank for row in rows if row.significant},
         "cards": [(found, draw(found.picture)) for found in explained],
         "own": own_columns(ranking),
         "own_by_rank": _own_by_rank(ranking),

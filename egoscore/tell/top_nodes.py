@@ -1,44 +1,45 @@
-"""The list of the most abnormal nodes: a row for each, with how unusual its parts are."""
+"""The list of the most abnormal nodes: a row for each, with how unusual it is by every question."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from egoscore.explain.explanation import Explanation
+from egoscore.explain.among import alike, surprise
+from egoscore.explain.causes import RETURNED, by_strength, causes_of, is_rare
 
 TOP = 50
-_MOST_PARTS = 12
 _MOST_COLUMNS = 3  # of the user's own
-_HIDDEN = ("significant",)  # components that are decisions, not measurements
+_HIDDEN = ("significant",)  # a decision, not a column of the user
+_SURPRISE = "surprise_"
 
 
 @dataclass(frozen=True)
 class Part:
-    """How unusual one part of a score is: the percent of nodes that have less; None: unknown."""
+    """How unusual a node is by one question: the percent of nodes that are less so."""
 
-    name: str
-    percentile: float | None
+    question: str
+    percentile: float
+    is_cause: bool
 
 
 @dataclass(frozen=True)
 class Row:
-    """A node of the list; `own` are the user's columns, `cause` is empty without explanation."""
+    """A node of the list; `own` are the user's columns, `cause` is the strongest in words."""
 
     rank: int
     node: Any
     score: float
     p_value: float | None
     flag: bool
+    significant: bool
     ego_size: int
     own: tuple[Any, ...]
     cause: str
-    is_explained: bool
     parts: tuple[Part, ...]
 
 
@@ -49,75 +50,64 @@ def own_columns(ranking: pa.Table) -> list[str]:
     return [name for name in between if name not in _HIDDEN]
 
 
-def top_rows(ranking: pa.Table, explanations: Sequence[Explanation]) -> list[Row]:
+def top_rows(ranking: pa.Table) -> list[Row]:
     """The first rows of the ranking."""
-    by_rank = {found.rank: found for found in explanations}
-    names = part_names(ranking, explanations)
-    rows = ranking.slice(0, TOP).to_pylist()
-    shares = _percentiles(ranking, names, len(rows))
     own = own_columns(ranking)[:_MOST_COLUMNS]
-    return [
-        _row(row, own, by_rank.get(row["rank"]), names, shares[:, number])
-        for number, row in enumerate(rows)
-    ]
+    rows = ranking.slice(0, TOP).to_pylist()
+    rarest = 1.0 / ranking.num_rows  # what is rarer cannot have been counted
+    both = zip(rows, _answers(ranking), strict=True)
+    return [_row(row, own, answers, rarest) for row, answers in both]
 
 
-def _row(
-    row: dict[str, Any],
-    own: Sequence[str],
-    found: Explanation | None,
-    names: Sequence[str],
-    shares: NDArray[np.float64],
-) -> Row:
-    measured: dict[str, float] = dict(zip(names, shares, strict=True))
-    components = () if found is None else found.components
-    for name in names:
-        levels = [p.percentile for p in components if plain(p.name) == name]
-        measured[name] = float(np.mean(levels)) if levels else measured[name]
-    known = {name: None if np.isnan(measured[name]) else measured[name] for name in names}
+def _row(row: dict[str, Any], own: list[str], answers: dict[str, float], rarest: float) -> Row:
+    strong = causes_of(answers)
+    shares = {question: max(rarest, np.exp(-answer)) for question, answer in answers.items()}
     return Row(
         rank=row["rank"],
         node=row["node"],
         score=row["score"],
         p_value=row.get("p_value"),
         flag=bool(row["flag"]),
+        significant=bool(row.get("significant")),
         ego_size=row["ego_size"],
         own=tuple(row[name] for name in own),
-        cause=found.causes[0] if found is not None and found.causes else "",
-        is_explained=found is not None,
-        parts=tuple(Part(name, known[name]) for name in names),
+        cause=cause(answers, row.get("p_value")),
+        parts=tuple(Part(q, 100.0 * (1.0 - share), q in strong) for q, share in shares.items()),
     )
 
 
-def plain(column: str) -> str:
-    """A component's name as people say it: without what all share and without the level."""
-    return column.removeprefix("surprise_").partition("@")[0].replace("_", " ")
+def cause(answers: Mapping[str, float], p_value: float | None) -> str:
+    """The strongest cause; where none is strong by itself, what is nearest to one."""
+    if not answers:
+        return ""
+    strong, first = causes_of(answers), next(iter(by_strength(answers)))
+    if strong:
+        return first
+    if p_value is not None and is_rare(p_value):
+        return f"all together, mostly {first}"
+    return f"nothing stands out; if anything, {first}"
 
 
-def part_names(ranking: pa.Table, explanations: Sequence[Explanation]) -> list[str]:
-    """What the bars of every row show: the questions first, then what answers them."""
-    columns = _components(ranking)
-    if explanations:
-        columns = [part.name for part in explanations[0].components]
-    asked = [name for name in columns if name.startswith("surprise_")]
-    return list(dict.fromkeys(map(plain, [*asked, *columns])))[:_MOST_PARTS]
-
-
-def _components(ranking: pa.Table) -> list[str]:
+def _answers(ranking: pa.Table) -> list[dict[str, float]]:
+    """By question how surprising each of the first nodes is."""
     names: list[str] = ranking.column_names
-    after = names[names.index("ego_size") + 1 :]
-    return [name for name in after if name not in _HIDDEN]
+    columns = names[names.index("ego_size") + 1 :]
+    asked = [name for name in columns if name.startswith(_SURPRISE)]
+    if not asked:
+        return _answers_of_the_paper(ranking, columns)
+    rows = ranking.slice(0, TOP).select(asked).to_pylist()
+    return [{name.removeprefix(_SURPRISE): row[name] for name in asked} for row in rows]
 
 
-def _percentiles(ranking: pa.Table, names: Sequence[str], count: int) -> NDArray[np.float64]:
-    """Percent of all nodes that have less, (parts, count); levels are averaged; NaN if unknown."""
-    found = np.full((len(names), count), np.nan)
-    columns = _components(ranking)
-    for place, name in enumerate(names):
-        levels = [column for column in columns if plain(column) == name]
-        if not levels:
-            continue
-        values = np.mean([ranking[column].to_numpy() for column in levels], axis=0)
-        below = np.searchsorted(np.sort(values), values[:count], side="left")
-        found[place] = 100.0 * below / len(values)
+def _answers_of_the_paper(ranking: pa.Table, columns: list[str]) -> list[dict[str, float]]:
+    """As in its explanations: how rare an error, mean over noise levels, is among nodes alike."""
+    errors = {}
+    for question, part in RETURNED.items():
+        levels = [ranking[name].to_numpy() for name in columns if name.partition("@")[0] == part]
+        if levels:
+            errors[question] = np.mean(levels, axis=0)
+    found, ego_size = [], ranking["ego_size"].to_numpy()
+    for place in range(min(TOP, ranking.num_rows)):
+        group = alike(ego_size, place)
+        found.append({q: surprise(v[group], float(v[place])) for q, v in errors.items()})
     return found

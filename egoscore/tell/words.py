@@ -46,17 +46,36 @@ def accuracy(known: Evaluation, num_nodes: int) -> str:
     )
 
 
+_RARITY = (
+    "at 2.3 about 1 in 10 of them is as unusual or more, at 4.6 about 1 in 100, at 7 about 1 in "
+    "1,000; beyond 1 in 5 that is estimated, not counted."
+)
 MEANINGS = {
-    "default": "A score tells how rare a node as surprising is among those of these "
-    "{num_nodes:,} nodes that have about as many neighbours: 2.3 is one in ten, 7 one in a "
-    "thousand. It sums up its features given its surroundings, its company (does it fit its "
-    "neighbours?) and its place.",
-    "structure": "A score tells how rare a node as surprising is among these {num_nodes:,} nodes: "
-    "2.3 is one in ten, 7 one in a thousand. Features are the structure of the network here: it "
-    "sums up a node's structure given its neighbours', and its place.",
+    "default": "A score says how unusual a node is among those of the {num_nodes:,} nodes that "
+    f"have about as many neighbours: {_RARITY} It sums up three questions: are its features what "
+    "its surroundings let one expect, does it fit its company, is its place usual?",
+    "structure": f"A score says how unusual a node is among the {{num_nodes:,}} nodes: {_RARITY} "
+    "The network came without features, so that its structure is judged: a node's own given that "
+    "of its neighbours, and its place.",
     "paper": "A score sums up how differently a node's neighbourhood came back after it was "
     "noised and denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
     "between networks.",
+}
+COMPARED_WITH = {
+    "default": "the nodes",
+    "paper": "the nodes with ego-graphs of about the same size",
+}
+QUESTIONS = {
+    "default": {
+        "features": "are they what its surroundings let one expect?",
+        "company": "does it fit its neighbours?",
+        "place": "is its position in the network usual for so many neighbours?",
+    },
+    "paper": {
+        "features": "did those around it come back different?",
+        "structure": "did the edges around it come back different?",
+        "energy": "did the contrast between neighbours come back different?",
+    },
 }
 
 
@@ -78,6 +97,19 @@ def significance(ranking: pa.Table, rate: float) -> str:
         f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant (look at these "
         "first): about "
         f"{100 * rate:g}% of such marks are wrong, more in networks of a few hundred nodes or less."
+    )
+
+
+def marks(ranking: pa.Table, rate: float) -> str:
+    """What the marks in a list of nodes say."""
+    flagged = "Flagged: the score is above the threshold."
+    if "significant" not in ranking.column_names:
+        return flagged
+    count = int(ranking["significant"].to_numpy().sum())
+    here = f"{counted(count, 'node')} here" if count else "no node here"
+    return (
+        f"Significant ({here}): so unusual that, by estimate, only about {100 * rate:g}% of the "
+        f"nodes marked so are usual ones. {flagged}"
     )
 
 

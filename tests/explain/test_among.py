@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import percentileofscore
 
-from egoscore.explain.among import alike, percentile
+from egoscore.explain.among import alike, percentile, surprise
 
 WIDER = (1, 1.1, 1.25, 1.5, 2, 4, 16, float("inf"))
 
@@ -58,3 +58,10 @@ class TestPercentile:
     def test_it_is_scipys_with_equals_counted_half(self, values, value):
         expected = percentileofscore(values, value, kind="mean")
         assert percentile(np.array(values), float(value)) == pytest.approx(expected)
+
+
+def test_a_surprise_is_the_logarithm_of_a_rarity():
+    values = np.arange(100.0)
+    assert surprise(values, 99.0) == pytest.approx(np.log(200))
+    assert surprise(values, 49.0) == pytest.approx(-np.log(0.505))
+    assert surprise(np.ones(7), 1.0) == pytest.approx(np.log(2))

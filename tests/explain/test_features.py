@@ -161,8 +161,23 @@ def test_what_was_filled_in_is_told_as_missing():
     found = deviating(
         raw, raw, np.array([9.0, 0.5, 2.0]), np.array([5.0, 4.0, 3.0]), scaling, columns, 3
     )
-    assert [(one.name, one.observed) for one in found] == [
-        ("age", "missing"),
-        ("age is missing", "yes"),
-        ("income", "7"),
+    assert [(one.name, one.observed, one.expected) for one in found] == [
+        ("age", "missing", "31"),
+        ("age", "missing", "50% missing"),
+        ("income", "7", "5"),
     ]
+
+
+@pytest.mark.parametrize(("rest", "expected"), [(1.0, "a value"), (1.2, "a value"), (0.9, "10% missing")])  # fmt: skip # noqa: E501
+def test_where_hardly_any_value_is_missing_one_is_expected(rest, expected):
+    column, raw = FeatureColumn("age", "missing"), np.ones(1, dtype=np.float32)
+    scaling = FeatureScaling(np.zeros(1), np.ones(1))
+    (found,) = deviating(raw, raw, np.array([rest]), np.array([5.0]), scaling, [column], 1)
+    assert found.expected == expected
+
+
+def test_that_a_value_is_there_is_told_as_before():
+    column, raw = FeatureColumn("age", "missing"), np.zeros(1, dtype=np.float32)
+    scaling = FeatureScaling(np.zeros(1), np.ones(1))
+    (found,) = deviating(raw, raw, np.array([-0.9]), np.array([-3.0]), scaling, [column], 1)
+    assert (found.name, found.observed, found.expected) == ("age is missing", "no", "90% yes")

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
+from egoscore.explain.explanation import Deviation
 from egoscore.explain.features import UsualErrors
 from egoscore.explain.picture import MOST_NODES
 from egoscore.explain.surprising import SurpriseReasons
@@ -179,6 +181,45 @@ class TestPhrases:
         near = tuple(replace(one, size=1.9) for one in reasons.features)
         said = reasoner.phrase("features", replace(reasons, features=near))
         assert "together, though none by itself" in said
+
+    def test_that_a_value_is_missing_is_said_once(self, reasoner):
+        reasons = reasoner.of(3)
+        same = Deviation("age", "missing", "a value", 9.0), Deviation("age", "missing", "40", -4.0)
+        told = replace(reasons, features=(*same, Deviation("income", "7", "5", 3.0)))
+        assert reasoner.phrase("features", told).endswith(
+            ": age is missing where a value is expected and income is 7 where 5 is expected"
+        )
+
+
+class TestImputed:
+    """A node that stands out because the median was put in has no such value, and that is said."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def why(cls):
+        rng = np.random.default_rng(0)
+        group = np.arange(300) % 3
+        age = (20 + 30 * group + rng.normal(size=300)).round(1)
+        ends = [
+            (a, b) for a, b in rng.integers(0, 300, (4000, 2)) if a < b and group[a] == group[b]
+        ]
+        edges = pa.table({"source": [a for a, _ in ends], "target": [b for _, b in ends]})
+        gaps = pa.array(np.where(np.arange(300) == 3, np.nan, age), from_pandas=True)
+        nodes = pa.table({"id": np.arange(300), "age": gaps, "income": rng.normal(size=300)})
+        graph = AttributedGraph.from_tables(edges, nodes, impute="median")
+        return EgoScore(updates=20).fit(graph).explain(3)
+
+    def test_it_is_among_the_most_abnormal_by_its_features(self, why):
+        assert why.rank <= 3
+        assert why.causes[0] == "features"
+
+    def test_the_sentence_says_that_the_value_is_missing(self, why):
+        assert "age is missing where a value is expected" in why.summary
+        assert why.summary.count("age") == 1
+
+    def test_what_was_put_in_is_nowhere_told_as_its_value(self, why):
+        told = [one.observed for one in why.features if one.name.startswith("age")]
+        assert told == ["missing", "missing"]
 
 
 class TestPlanted:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph
 from egoscore.errors import InputError
-from egoscore.explain.explanation import Explanation, Picture
-from egoscore.explain.reasons import Reasoner, Reasons
-from egoscore.explain.words import Scores, explanation, row_of
+from egoscore.explain.explanation import Explanation, Picture, Reasons
+from egoscore.explain.reasons import Reasoner
+from egoscore.explain.words import Scores, explanation, rows_of
 from egoscore.tell.ranking import ranking
 
 
@@ -45,7 +45,32 @@ class TestStanding:
         assert kinds == [float, int, int, float, float, bool]
 
 
+def row_of(graph, node):
+    (found,) = rows_of(graph, [node])
+    return found
+
+
 class TestRow:
+    def test_several_are_found_in_the_order_they_are_asked_for(self):
+        graph = network(4, [30, 17, 5, 8])
+        assert rows_of(graph, ["8", 30, 17, 30]) == [3, 0, 1, 0]
+        assert rows_of(graph, []) == []
+
+    def test_ids_are_gone_through_once_however_many_are_asked_for(self):
+        class Counted(str):
+            """Counts how often it is read."""
+
+            times = 0
+
+            def __str__(self):
+                Counted.times += 1
+                return str.__str__(self)
+
+        graph = network(50, objects([Counted(f"n{number}") for number in range(50)]))
+        Counted.times = 0
+        assert rows_of(graph, [f"n{number}" for number in range(50)]) == list(range(50))
+        assert Counted.times == 50
+
     def test_numbers_are_found_as_numbers_and_as_text(self):
         graph = network(4, [30, 17, 5, 8])
         assert row_of(graph, 17) == row_of(graph, "17") == row_of(graph, np.int64(17)) == 1
@@ -164,5 +189,4 @@ class TestExplanation:
         assert isinstance(found, Explanation)
         assert (found.node, found.rank, found.score, found.flag) == ("n1233", 1, 1233.0, True)
         for name, value in vars(teller.reasons).items():
-            if name != "questions":
-                assert getattr(found, name) is value, name
+            assert getattr(found, name) is value, name

@@ -347,3 +347,27 @@ def test_neighbours_of_a_node_are_networkxs_in_both_directions(directed):
         expected = sorted(set(theirs.neighbors(node)) - {node}) if node in theirs else []
         assert graph.neighbours_of(node).tolist() == expected
         assert graph.neighbours_of(node).dtype == np.int64
+
+
+SECONDS = np.array([[1_700_000_000 + 7 * n, n % 3] for n in range(5)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.uint32])
+def test_digits_that_float32_has_not_are_kept_beside_an_offset(pyg_data, dtype):
+    values = SECONDS.astype(dtype)
+    tensors = torch.tensor(values.astype(np.int64 if dtype == np.uint32 else dtype))
+    for graph in (
+        AttributedGraph.from_edges(EDGES, values),
+        AttributedGraph.from_scipy(matrix(sparse.csr_array), values),
+        AttributedGraph.from_pyg(pyg_data(x=tensors, edge_index=torch.tensor(EDGES))),
+    ):
+        assert graph.offsets.tolist() == [np.median(SECONDS[:, 0]), 0]
+        np.testing.assert_array_equal(graph.features + graph.offsets, SECONDS)
+        assert graph.feature_names == ("x0", "x1")
+
+
+def test_what_is_given_in_float32_or_does_not_vary_has_no_offset():
+    for values in (SECONDS.astype(np.float32), np.full((5, 2), 0.1)):
+        graph = AttributedGraph.from_edges(EDGES, values)
+        assert graph.columns == ()
+        np.testing.assert_array_equal(graph.features, values.astype(np.float32))

@@ -92,3 +92,15 @@ def test_directed_or_not(read):
     edges = "source,target\na,b\nb,a\nb,c\n"
     assert read(edges).graph.num_edges == 2
     assert read(edges, directed=True).graph.num_edges == 3
+
+
+def test_an_encoding_is_that_of_text_files(write, refusal, said):
+    towns = ["\u041e\u043c\u0441\u043a", "\u0423\u0444\u0430"]
+    edges = write("edges.csv", f"source,target\n{','.join(towns)}\n".encode("cp1251"))
+    nodes = pd.DataFrame({"id": towns, "x": [1, 2]})
+    reading = read_tables(edges, nodes, Choices(encoding="cp1251"))
+    assert reading.graph.num_edges == 1
+    assert said(reading, "read as cp1251")
+    frame = pd.DataFrame({"source": ["a"], "target": ["b"]})
+    message = refusal(read_tables, frame, nodes, Choices(encoding="cp1251"))
+    assert message == "--encoding cannot be used here: no table is a text file."

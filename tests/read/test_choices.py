@@ -17,6 +17,26 @@ def test_impute_is_the_median_or_nothing():
         Choices(impute="mean")
 
 
+@pytest.mark.parametrize(
+    "name", ["source", "target", "id", "features", "ignore", "label", "weight"]
+)
+@pytest.mark.parametrize("blank", ["", "  ", ("x", " ")])
+def test_a_column_without_a_name_is_refused(refusal, name, blank):
+    if isinstance(blank, str) or name in ("features", "ignore"):
+        assert refusal(Choices, **{name: blank}).startswith(f"--{name} is empty; name a column")
+
+
+@pytest.mark.parametrize("name", ["", "cp12511", "base64", "rot13", "undefined", "a\0b"])
+def test_an_encoding_that_is_not_known_is_refused(name):
+    with pytest.raises(ParameterError, match="must be the name of an encoding, such as 'cp1251'"):
+        Choices(encoding=name)
+
+
+@pytest.mark.parametrize(("name", "known"), [("CP1251", "cp1251"), ("UTF8", "utf-8")])
+def test_an_encoding_may_be_written_in_any_way_that_python_knows(name, known):
+    assert Choices(encoding=name).encoding == known
+
+
 def test_what_was_chosen_is_known_and_can_be_refused():
     choices = Choices(label="y", directed=True)
     assert choices.made == ("--label", "--directed")

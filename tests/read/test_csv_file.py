@@ -179,5 +179,34 @@ def test_other_encodings_are_told_what_to_do(write, encoding):
     table = CsvTable(write("t.csv", f"id,{word}\na,1\n".encode(encoding)))
     assert [note.partition(": ")[2] for note in table.notes] == [
         "not UTF-8, so read as Western European text (Windows-1252); if letters look wrong, "
-        "convert the file to UTF-8."
+        "name the encoding, such as cp1251 or shift_jis, with --encoding."
     ]
+
+
+TOWNS = {
+    "cp1251": ["\u041e\u043c\u0441\u043a", "\u0423\u0444\u0430", "\u0422\u0443\u043b\u0430"],
+    "shift_jis": ["大阪", "表", "ソウル"],
+    "utf-16-le": ["Łódź", "大阪", "\u0423\u0444\u0430"],
+    "iso2022_jp": ["大阪", "京都", "東京"],
+}
+
+
+@pytest.mark.parametrize("encoding", TOWNS)
+def test_an_encoding_that_is_named_is_believed(write, encoding):
+    towns = TOWNS[encoding]
+    frame = pd.DataFrame({"source": towns, "target": towns[::-1], "w": ["1", "2", "3"]})
+    path = write("edges.csv", frame.to_csv(index=False).encode(encoding))
+    theirs = pd.read_csv(path, encoding=encoding, dtype=str)
+    table = CsvTable(path, encoding=encoding)
+    assert table.columns == tuple(theirs.columns)
+    for name, column in table.read(table.columns).items():
+        assert column.to_pylist() == theirs[name].tolist()
+    assert f"{path}: read as {encoding}, as you say." in table.notes
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "shift_jis"])
+def test_what_is_not_in_the_encoding_named_is_refused(write, refusal, encoding):
+    path = write("edges.csv", b"source,target\na,b\n" + b"\x81,\x8d\n" * 3 + b"\xfd,\x90\n")
+    message = refusal(CsvTable(path, encoding=encoding).read, ["source"])
+    assert f"is not text in the encoding {encoding}" in message
+    assert "--encoding" in message

@@ -1,6 +1,6 @@
 """Dates as days, with pandas as judge."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.read.dates import days, parse_dates
+from egoscore.read.dates import date_ways, days, parse_dates
+from egoscore.read.ways import parse_most
 
 
 def parse(*cells):
@@ -76,6 +77,9 @@ def test_other_orders_are_told(cells, form, how):
         ("2020-01-02", "tomorrow"),
         ("", "NA"),
         ("1/2/2020x",),
+        ("2020-01-02 25:00",),
+        ("2020-01-02T10:61:00",),
+        ("2020-01-02T10:00Z", "2020-01-02T10:00"),
     ],
 )
 def test_what_is_no_date_stays_text(cells):
@@ -102,3 +106,16 @@ def test_every_type_of_date(kind):
     column = pa.chunked_array([pa.array([moment, None], pa.timestamp("s", "UTC"))])
     plain = column if getattr(kind, "tz", None) else column.cast(pa.timestamp("s"))
     np.testing.assert_array_equal(days(plain.cast(kind)), [18414, np.nan])
+
+
+FIRST = date(2020, 1, 1)
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d %H:%M"])
+@pytest.mark.parametrize("bad", ["unknown", "2020-02-31", "31.02.2020", "02/31/2020", "0000-00-00"])
+def test_a_few_cells_that_are_no_dates_are_left_open(form, bad):
+    dates = [FIRST + timedelta(days=7 * week) for week in range(50)]
+    cells = pa.array([*(d.strftime(form) for d in dates), bad])
+    found, how = parse_most(cells, np.ones(51, dtype=np.int64), 20, date_ways)
+    np.testing.assert_array_equal(found, [*((d - date(1970, 1, 1)).days for d in dates), np.nan])
+    assert "would fit" not in (how or "")

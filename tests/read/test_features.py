@@ -1,5 +1,6 @@
 """Columns of a node table as features: every decision told, nothing dropped silently."""
 
+import io
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from egoscore.graph.columns import FeatureColumn
+from egoscore.read import read_tables
 from egoscore.read.features import with_unique_titles
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
@@ -201,3 +203,71 @@ def test_quoted_commas_stand_between_thousands(read, said):
     reading = read(EDGES, nodes(income=["1,234", "987", "12,345", "2,000"]))
     assert reading.graph.features[:, 0].tolist() == [1234, 987, 12345, 2000]
     assert said(reading, "column 'income' is a number, read with commas between thousands.")
+
+
+MANY = [f"n{i}" for i in range(50)]
+CHAIN = "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairwise(MANY))
+
+
+def damaged(**cells):
+    """A table of fifty nodes; `cells` are columns with (row, cell) pairs that are no numbers."""
+    frame = pd.DataFrame({"id": MANY, "fine": range(50)})
+    for name, bad in cells.items():
+        column = [str(20 + i) for i in range(50)]
+        for row, cell in bad:
+            column[row] = cell
+        frame[name] = column
+    return frame.to_csv(index=False)
+
+
+def test_a_cell_that_is_no_number_among_numbers_is_told(read, refusal):
+    table = damaged(age=[(16, "forty"), (30, "x")], sum=[(3, "y" * 99)])
+    message = refusal(read, CHAIN, table)
+    assert (
+        "column 'age' holds numbers but for 2 cells, the first 'forty' in row 17 below" in message
+    )
+    assert f"column 'sum' holds numbers but for 1 cell, the first '{'y' * 40}\u2026'" in message
+    assert "'fine'" not in message
+    assert "--impute median" in message
+    graph = read(CHAIN, table, ignore=("age", "sum")).graph
+    assert graph.feature_names == ("fine",)
+
+
+def test_a_cell_that_is_no_number_counts_as_missing_if_these_are_filled(read, said):
+    reading = read(CHAIN, damaged(age=[(16, "forty")]), impute="median")
+    found = dict(zip(reading.graph.feature_names, reading.graph.features.T, strict=True))
+    numbers = pd.Series([20.0 + i for i in range(50) if i != 16])
+    assert found["age"][16] == numbers.median()
+    np.testing.assert_array_equal(np.flatnonzero(found["age is missing"]), [16])
+    assert said(reading, "the first 'forty' in row 17 below the names: counted as missing.")
+
+
+def test_currencies_and_percents_are_numbers_and_told(read, said):
+    reading = read(
+        EDGES,
+        nodes(
+            paid=["$1,234.50", "$7", "-$2", "$0"],
+            share=["45%", "12%", "3.5%", "0%"],
+            owed=["1 234.5", "2", "3", "4"],
+        ),
+    )
+    assert reading.graph.features[0].tolist() == [1234.5, 45, 1234.5]
+    for words in (
+        "column 'paid' is a number, read with $ left off and commas between thousands.",
+        "column 'share' is a number, read with % left off.",
+        "column 'owed' is a number, read with spaces between thousands.",
+    ):
+        assert said(reading, words), words
+
+
+def test_a_comma_in_a_file_with_semicolons_is_taken_by_a_rule_and_told(write, said):
+    edges = write("edges.csv", EDGES)
+    table = nodes(sure=["1,5", "2", "3", "4"], open=["1,234", "2,345", "3,456", "4,567"])
+    table = pd.read_csv(io.StringIO(table), dtype=str).to_csv(index=False, sep=";")
+    reading = read_tables(edges, write("nodes.csv", table))
+    np.testing.assert_allclose(reading.graph.features[0], [1.5, 1.234])
+    assert said(
+        reading,
+        "column 'open' is a number, read with a decimal comma (commas between thousands would fit "
+        "as well).",
+    )

@@ -76,9 +76,11 @@ def test_parallel_edges_count_once_as_edges_and_each_as_weights(tmp_path):
 def test_what_the_file_says_itself_cannot_be_said_again(tmp_path, refusal, said):
     nx.write_graphml(network(), tmp_path / "net.graphml")
     path = tmp_path / "net.graphml"
-    assert "--source, --id cannot be used" in refusal(
-        read_network_file, path, Choices(source="a", id="b")
-    )
+    for given, options in [
+        (Choices(source="a", id="b"), "--source, --id"),
+        (Choices(encoding="cp1251"), "--encoding"),
+    ]:
+        assert f"{options} cannot be used" in refusal(read_network_file, path, given)
     assert said(read_network_file(path, Choices(directed=True)), "no direction, which counts")
 
 

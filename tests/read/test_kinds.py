@@ -4,14 +4,15 @@ import decimal
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from egoscore.read.kinds import MOST_CATEGORIES, Column, Unusable, decide
+from egoscore.read.kinds import MOST_CATEGORIES, Column, Damage, Unusable, decide
 
 
-def column(values, kind=None, is_comma_free=True):
-    return decide("c", pa.chunked_array([pa.array(values, kind)]), "t.csv", is_comma_free)
+def column(values, kind=None, separator=""):
+    return decide("c", pa.chunked_array([pa.array(values, kind)]), "t.csv", separator)
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,10 @@ def test_text_is_categories_and_a_gap_is_none_of_them():
 
 def test_declared_categories_are_categories_whatever_their_type():
     numbers = pa.chunked_array([pa.array([3, 1, 3]).dictionary_encode()])
-    found = decide("c", numbers, "t", True)
+    found = decide("c", numbers, "t", "")
     assert (found.kind, found.details) == ("category", ("1", "3"))
     words = pa.chunked_array([pa.array(["a", "b", None]).dictionary_encode()])
-    assert decide("c", words, "t", True).details == ("a", "b")
+    assert decide("c", words, "t", "").details == ("a", "b")
 
 
 def test_the_limit_of_categories():
@@ -105,7 +106,7 @@ def test_numbers_beyond_all_bounds_are_refused(refusal, values, words):
 
 def test_a_comma_counts_only_where_it_separates_nothing():
     assert column(["1,5", "2,5"]).kind == "number"
-    assert column(["1,5", "2,5"], is_comma_free=False).kind == "category"
+    assert column(["1,5", "2,5"], separator=",").kind == "category"
 
 
 def test_a_type_with_a_time_zone_is_told():
@@ -118,3 +119,49 @@ def test_an_offset_is_what_was_taken_off():
     found = column([1_700_000_000, 1_700_000_001, None, 1_700_000_007])
     assert found.offset == 1_700_000_001
     assert found.parts[0].tolist() == [-1, 0, 0, 6]
+
+
+NUMBERS = [str(number) for number in range(10, 60)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "damage"),
+    [
+        ([*NUMBERS, " forty ", "x"], "number", Damage(2, "forty", 50)),
+        ([*NUMBERS[:16], "forty", *NUMBERS, "", "NA"], "number", Damage(1, "forty", 16)),
+        ([*(f"{n}%" for n in NUMBERS), "12"], "number", Damage(1, "12", 50)),
+        ([*(f"${n}" for n in NUMBERS), "\u20ac12"], "number", Damage(1, "\u20ac12", 50)),
+        ([*(f"{n}.5" for n in NUMBERS), "12,5"], "number", Damage(1, "12,5", 50)),
+        ([f"2020-01-{d:02d}" for d in range(1, 32)] + ["2020-01-32"], "date",
+         Damage(1, "2020-01-32", 31)),
+    ],
+)  # fmt: skip
+def test_a_few_cells_that_do_not_fit_are_damage(cells, kind, damage):
+    found = column(cells)
+    assert (found.kind, found.damage) == (kind, damage)
+    empty = sum(cell in ("", "NA") for cell in cells)
+    assert np.count_nonzero(found.is_missing) == damage.count + empty
+    assert found.is_missing[damage.row]
+
+
+def test_the_numbers_beside_damage_are_those_of_pandas():
+    cells = [*NUMBERS, "forty", "n.a.", "1e2", "-.5"]
+    theirs = pd.to_numeric(pd.Series(cells), errors="coerce")
+    found = column(cells)
+    np.testing.assert_array_equal(found.is_missing, theirs.isna())
+    np.testing.assert_array_equal(found.parts[0][~found.is_missing], theirs.dropna())
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*NUMBERS[:20], "A"],  # 20 numbers may be codes
+        ["1", "2", "A"] * 40,
+        [*NUMBERS, "a", "b", "c", "d", "e", "f"],  # more than a tenth
+        [*(f"{n:05d}" for n in range(50)), "2A"],  # zeros in front: codes, no numbers
+        [*("0" * 500), *(f"note {n}" for n in range(30))],
+    ],
+)
+def test_codes_and_text_are_not_taken_for_damaged_numbers(cells):
+    found = column(cells)
+    assert isinstance(found, Unusable) or found.kind == "category"

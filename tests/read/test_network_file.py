@@ -1,8 +1,10 @@
 """One file, one network: by its ending, PyG's among them."""
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
+from scipy.io import savemat
 
 from egoscore.read import Choices, read_network_file
 
@@ -45,3 +47,19 @@ def test_values_of_edges_are_told(tmp_path, said, name):
     fields = {"x": torch.rand(3, 2), "edge_index": torch.tensor([[0, 1], [1, 2]])}
     torch.save({**fields, name: torch.rand(2)}, tmp_path / "net.pt")
     assert said(read_network_file(tmp_path / "net.pt"), f"the values of '{name}' are not used")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".mat", ".pt"])
+def test_digits_that_float32_has_not_are_kept_beside_an_offset(tmp_path, ending):
+    x = np.array([[1_700_000_000.25 + n, n] for n in range(6)])
+    edges = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+    path = tmp_path / f"net{ending}"
+    if ending == ".pt":
+        torch.save({"x": torch.tensor(x), "edge_index": torch.tensor(edges)}, path)
+    elif ending == ".npz":
+        np.savez(path, x=x, edge_index=edges)
+    else:
+        savemat(path, {"Attributes": x, "Network": nx.to_numpy_array(nx.path_graph(6))})
+    graph = read_network_file(path).graph
+    np.testing.assert_array_equal(graph.features + graph.offsets, x)
+    assert graph.features.dtype == np.float32

@@ -1,6 +1,9 @@
 """Numbers in text: taken when there is one way to read them, text otherwise."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -8,9 +11,12 @@ from hypothesis import strategies as st
 
 from egoscore.read.numbers import parse_numbers
 
+THOUSANDS, DECIMAL = "commas between thousands", "a decimal comma"
+SPACES_AND_COMMA = "spaces between thousands and a decimal comma"
 
-def parse(*cells, is_comma_free=True):
-    return parse_numbers(pa.array(cells, pa.string()), is_comma_free)
+
+def parse(*cells, separator=""):
+    return parse_numbers(pa.array(cells, pa.string()), separator)
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
@@ -32,6 +38,17 @@ def test_what_python_writes_is_read(values):
         (("1.234,5", "12"), (1234.5, 12), "a decimal comma"),
         (("1.234.567,25",), (1234567.25,), "a decimal comma"),
         (("0,1234",), (0.1234,), "a decimal comma"),
+        (("0,123", "7"), (0.123, 7), "a decimal comma"),
+        (("1234,567",), (1234.567,), "a decimal comma"),
+        (("1 234", "12"), (1234, 12), "spaces between thousands"),
+        (("1 234 567.5", "-2"), (1234567.5, -2), "spaces between thousands"),
+        (("1\u00a0234,5", "2\u202f000"), (1234.5, 2000), SPACES_AND_COMMA),
+        (("1 234", "12,345"), (1234, 12.345), SPACES_AND_COMMA),
+        (("45%", "7.5 %", "-3%"), (45, 7.5, -3), "% left off"),
+        (("$5", "-$7.5", "$ -2", "+$1"), (5, -7.5, -2, 1), "$ left off"),
+        (("\u20ac 12", "12 \u20ac", "3\u00a0\u20ac"), (12, 12, 3), "\u20ac left off"),
+        (("$1,234.50", "$7"), (1234.5, 7), "$ left off and commas between thousands"),
+        (("12,50 \u20ac", "1.234,00 \u20ac"), (12.5, 1234), "\u20ac left off and a decimal comma"),
     ],
 )
 def test_ways_to_write_a_number(cells, values, how):
@@ -43,10 +60,21 @@ def test_ways_to_write_a_number(cells, values, how):
 @pytest.mark.parametrize(
     "cells",
     [
-        ("1,234", "5,678"),  # thousands, or three decimals
         ("1,234.5", "12,5"),
-        ("45%",),
-        ("\u20ac12",),
+        ("45%", "0.3"),  # 0.3 or 30%
+        ("$5", "\u20ac5"),
+        ("$5", "5"),
+        ("1$2",),
+        ("$$5",),
+        ("$5$",),
+        ("$",),
+        ("%", "$"),
+        ("1 23", "4"),
+        ("12 34 567",),
+        ("0 123", "4"),
+        ("1 234,567.8",),
+        ("USD 5",),
+        ("(5)", "6"),
         ("1_000",),
         ("0x10",),
         ("one",),
@@ -60,9 +88,57 @@ def test_what_is_not_clear_stays_text(cells):
     assert parse(*cells) is None
 
 
+@pytest.mark.parametrize(
+    ("cells", "separator", "values", "taken", "other"),
+    [
+        (("1,234", "5,678"), "", (1234, 5678), THOUSANDS, DECIMAL),
+        (("1,234", "5,678"), "\t", (1234, 5678), THOUSANDS, DECIMAL),
+        (("1,234", "5,678"), ";", (1.234, 5.678), DECIMAL, THOUSANDS),
+        (("1,234", "567"), ";", (1234, 567), THOUSANDS, DECIMAL),
+    ],
+)
+def test_a_comma_that_may_be_either_is_taken_by_a_rule_and_told(
+    cells, separator, values, taken, other
+):
+    numbers, how = parse(*cells, separator=separator)
+    np.testing.assert_array_equal(numbers, values)
+    assert how == f"{taken} ({other} would fit as well)"
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "value", "how"),
+    [
+        (("1,234", "5,67"), ";", 1.234, DECIMAL),
+        (("1,234", "1,234,567"), ";", 1234, THOUSANDS),
+        (("1,234", "5,67"), "", 1.234, DECIMAL),
+        (("1,234", "1,234.5"), "", 1234, THOUSANDS),
+    ],
+)
+def test_what_the_column_shows_counts_more_than_the_separator(cells, separator, value, how):
+    numbers, found = parse(*cells, separator=separator)
+    assert (numbers[0], found) == (value, how)
+
+
+@given(
+    st.lists(st.decimals(-(10**9), 10**9, places=2), min_size=1),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), (" ", ".")]),
+    st.sampled_from(["{}", "${}", "{} \u20ac", "{}%"]),
+)
+@settings(deadline=None)
+def test_every_amount_in_every_form_as_pandas_reads_it(amounts, marks, form):
+    between, point = marks
+    exchange = str.maketrans({",": between, ".": point})
+    written = [f"{amount:,.2f}".translate(exchange) for amount in amounts]
+    found = parse(*(form.format(text) for text in written), separator=";")
+    table = io.StringIO("\n".join(["amount", *written]))
+    theirs = pd.read_csv(table, sep=";", thousands=between, decimal=point)["amount"]
+    assert found is not None
+    np.testing.assert_allclose(found[0], theirs, rtol=1e-15)
+
+
 def test_a_comma_that_separates_cells_is_no_decimal_comma():
-    assert parse("12,5", is_comma_free=False) is None
-    assert parse("1,234.5", is_comma_free=False) is not None
+    assert parse("12,5", separator=",") is None
+    assert parse("1,234.5", separator=",") is not None
 
 
 @pytest.mark.parametrize("token", ["", " ", "NA", "n/a", "NaN", "null", "None", "-", None])
@@ -72,8 +148,8 @@ def test_cells_that_mean_nothing(token):
 
 
 def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells():
-    numbers, how = parse("1,234", "5,678", "9", is_comma_free=False)
+    numbers, how = parse("1,234", "5,678", "9", separator=",")
     assert numbers.tolist() == [1234, 5678, 9]
     assert how == "commas between thousands"
-    assert parse("0,123", "4", is_comma_free=False) is None
-    assert parse("1,23", "4", is_comma_free=False) is None
+    assert parse("0,123", "4", separator=",") is None
+    assert parse("1,23", "4", separator=",") is None

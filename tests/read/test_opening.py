@@ -86,7 +86,9 @@ def test_a_zip_file_holds_one_file(write, refusal):
         open_stream, write("mac.zip", zipped("__MACOSX/a"))
     )
     excel = write("book.csv", zipped("xl/workbook.xml", "[Content_Types].xml"))
-    assert "Excel workbook; save the sheet as CSV" in refusal(open_stream, excel)
+    assert "is a spreadsheet, which is not read here; save its sheets as CSV" in refusal(
+        open_stream, excel
+    )
 
 
 def test_a_zip_file_that_would_fill_the_disk_is_refused(write, refusal):

@@ -1,6 +1,7 @@
 """What a user means by one word: names come before folders and files."""
 
 import gzip
+from pathlib import Path
 
 import networkx as nx
 import pyarrow as pa
@@ -62,3 +63,32 @@ def test_one_file(tmp_path, said):
     reading = read_source(str(tmp_path / "mine.csv"))
     assert reading.graph.num_nodes == 2
     assert said(reading, "is read as a list of edges")
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "Book.XLS", "book.ods"])
+def test_a_spreadsheet_is_told_what_to_do(write, refusal, name):
+    message = refusal(load_source, str(write(name, b"PK")))
+    assert "is a spreadsheet, which is not read here; save its sheets as CSV" in message
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "net.graphml",
+        "net.graphml.gz",
+        "pairs.csv",
+        "book.xlsx",
+        "sub/net",
+        "data/net",
+        "~no-such-user/net",
+    ],
+)
+def test_a_path_to_nothing_is_told_without_naming_data_sets(tmp_path, monkeypatch, refusal, name):
+    monkeypatch.chdir(tmp_path)
+    message = refusal(load_source, name)
+    assert message == f"{Path(name)} is not there; check the name and the folder."
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_nothing_is_no_folder(refusal, blank):
+    assert "SOURCE is empty" in refusal(load_source, blank)

@@ -112,10 +112,12 @@ def test_a_whole_network_is_not_a_table(write, refusal, name):
     assert "holds a whole network" in refusal(open_table, write(name, b"x"), "t")
 
 
-@pytest.mark.parametrize("name", ["book.xlsx", "book.XLS", "book.csv"])
+@pytest.mark.parametrize("name", ["book.xlsx", "book.XLS", "book.ods", "book.csv"])
 def test_a_workbook_is_told_what_to_do(write, refusal, name):
     content = b"\xd0\xcf\x11\xe0" if name == "book.csv" else b"PK"
-    assert "Excel workbook; save the sheet as CSV" in refusal(open_table, write(name, content), "t")
+    message = refusal(open_table, write(name, content), "t")
+    assert "is a spreadsheet, which is not read here; save its sheets as CSV" in message
+    assert "--edges and --nodes" in message
 
 
 def test_a_path_may_be_anything_that_is_one(write):

@@ -64,3 +64,15 @@ def test_weights_with_many_digits_are_told_apart(read):
     graph = read(edges, weight="at").graph
     largest = graph.features[:, -1] + np.float64(graph.columns[-1].offset)
     assert sorted(set(largest.tolist())) == [1_700_000_000, 1_700_000_001, 1_700_000_007]
+
+
+def test_how_weights_are_written_is_told(read, said):
+    reading = read('source,target,w\na,b,"$1,200"\nb,c,$3\n', weight="w")
+    assert reading.graph.features[:, -3].tolist() == [1200, 1203, 3]
+    assert said(reading, "column 'w' is a number, read with $ left off and commas between")
+
+
+def test_a_weight_that_is_no_number_among_numbers_is_named(read, refusal):
+    rows = "".join(f"a,n{i},{i}\n" for i in range(40))
+    message = refusal(read, f"source,target,w\n{rows}a,b,much\n", weight="w", impute="median")
+    assert "holds numbers but for 1 cell, the first 'much' in row 41 below the names" in message

@@ -8,7 +8,6 @@ from egoscore.tell.findings import Findings
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
 QUESTIONS = ("features", "company", "place")
-CAUSES = ("its company", "its features", "its place")
 
 
 def node_name(number: int) -> str:
@@ -42,7 +41,7 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
     rng = np.random.default_rng(rank)
     size = (7, 11, 24, 45, 1, 2, 17)[rank % 7]
     node = node_name(rank - 1)
-    cause = CAUSES[rank % 3]
+    causes = tuple(QUESTIONS[(rank + turn) % 3] for turn in range(1 + rank % 3))
     return Explanation(
         node=node,
         score=score,
@@ -52,9 +51,10 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         p_value=float(np.exp(-score)),
         flag=flag,
         ego_size=size,
-        causes=(cause, *[other for other in CAUSES if other != cause][: rank % 3]),
-        summary=f"{node} stands out by {cause}: its monthly income is 9,800 where 3,150 would be "
-        "expected, and 3 of its neighbours are unlike it.",
+        questions={name: 9.0 - turn for turn, name in enumerate(causes)},
+        causes=causes,
+        summary=f"{node} stands out by its {causes[0]}: its monthly income is 9,800 where 3,150 "
+        "would be expected, and 3 of its neighbours are unlike it.",
         features=(
             Deviation("monthly income", "9800", "3150", round(4 + 3 * rng.random(), 2)),
             Deviation("member since", "2024-11-02", "2019-03-17", 2.4),
@@ -86,7 +86,9 @@ def ranked(num_nodes: int = 500, labels: bool = True, **columns: pa.Array) -> pa
     own = {"known_label": known} if labels else {}
     own |= {"community": rng.integers(0, 9, num_nodes)}
     own |= {"kind": np.array(["contextual", "wholesale"])[rng.integers(0, 2, num_nodes)]}
-    parts = {f"surprise_{name}": rng.exponential(size=num_nodes) for name in QUESTIONS}
+    parts = {
+        f"surprise_{name}": 0.4 * score + rng.exponential(size=num_nodes) for name in QUESTIONS
+    }
     table = {
         "node": [node_name(number) for number in range(num_nodes)],
         "score": score,

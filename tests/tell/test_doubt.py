@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from egoscore import EgoScore, generate_network
+from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.tell.doubt import remarks
 
 
@@ -43,8 +43,10 @@ def test_a_ranking_by_neither_is_not_warned_of(graph):
     assert remarks(graph, np.random.default_rng(0).random(400)) == []
 
 
-def test_equal_scores_follow_nothing(graph):
-    assert remarks(graph, np.zeros(400)) == []
+def test_equal_scores_follow_nothing_and_are_called_equal(graph):
+    (warning,) = remarks(graph, np.zeros(400))
+    assert warning.startswith("Careful: all scores are equal")
+    assert remarks(graph, np.arange(400.0) % 2) == []
 
 
 def test_few_nodes_are_said_to_be_few():
@@ -52,6 +54,30 @@ def test_few_nodes_are_said_to_be_few():
     assert remarks(small, np.random.default_rng(1).random(30)) == [
         "Careful: 30 nodes are few to learn from."
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(9, "too few to learn what is"), (10, "few to learn")]
+)
+def test_a_handful_of_nodes_is_too_few(count, words):
+    edges = np.array([range(count - 1), range(1, count)])
+    small = AttributedGraph.from_edges(edges, np.random.default_rng(0).random((count, 2)))
+    assert f"{count} nodes are {words}" in remarks(small, np.arange(float(count)))[-1]
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        ([[], []], "no two nodes are joined: only"),
+        ([[1, 2], [1, 2]], "joined (2 edges from a node to itself left out): only"),
+    ],
+)
+def test_it_is_said_when_no_nodes_are_joined(edges, words):
+    values = np.random.default_rng(0).random((250, 2))
+    alone = AttributedGraph.from_edges(np.array(edges, dtype=int), values)
+    assert words in "\n".join(remarks(alone, np.random.default_rng(1).random(250)))
+    joined = AttributedGraph.from_edges([[0], [1]], values)
+    assert not any("joined" in one for one in remarks(joined, values[:, 0]))
 
 
 def answered(**high):

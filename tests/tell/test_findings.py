@@ -51,6 +51,12 @@ def test_where_there_is_none_what_to_do_is_said(tmp_path):
         Findings.read(tmp_path / "nowhere")
 
 
+def test_a_run_that_is_not_finished_is_to_be_finished(tmp_path):
+    (tmp_path / "config.json").write_text('{"fingerprint": "1"}')
+    with pytest.raises(RunError, match=r"no finished run .* the same `egoscore detect` command"):
+        Findings.read(tmp_path)
+
+
 def without(record, name):
     return {key: value for key, value in record.items() if key != name}
 
@@ -71,7 +77,7 @@ def without(record, name):
 )
 def test_a_damaged_one_is_told_in_one_sentence(tmp_path, spoil):
     (tmp_path / FILE).write_text(spoil(findings(explained=1).to_json()), encoding="utf-8")
-    with pytest.raises(RunError, match="is damaged; run the same `detect` command") as caught:
+    with pytest.raises(RunError, match="is damaged; give the `egoscore detect` command") as caught:
         Findings.read(tmp_path)
     assert "\n" not in str(caught.value)
 

@@ -14,10 +14,12 @@ import pytest
 from tell.samples import config, findings, ranked, ranked_as_paper
 
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
+from egoscore.tell.brief import percent
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import evaluate
 from egoscore.tell.report import render_report
-from egoscore.tell.words import MEANINGS, accuracy
+from egoscore.tell.top_nodes import top_rows
+from egoscore.tell.words import MEANINGS, QUESTIONS, accuracy
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path"}
 HOSTILE = [
@@ -188,22 +190,48 @@ class TestContent:
         assert len(rows) == 50
         for texts, row in zip(rows, ranking.slice(0, 50).to_pylist(), strict=True):
             cells = [text.strip() for text in texts if text.strip()]
-            flag = ["flagged"] if row["flag"] else []
+            marks = ["significant"] * row["significant"] + ["flagged"] * row["flag"]
             assert cells[:4] == [
                 *(str(row["rank"]), row["node"]),
                 *(f"{row['score']:#.4g}", f"{row['p_value']:.2g}"),
             ]
-            rest = [*flag, str(row["ego_size"]), str(row["known_label"])]
+            rest = [*marks, str(row["ego_size"]), str(row["known_label"])]
             rest += [str(row["community"]), row["kind"]]
             assert cells[4 : 4 + len(rest)] == rest
 
-    def test_bars_of_the_list_have_a_text_alternative(self, page):
-        strips = [a for a in page.with_tag("svg") if a.get("class") == "strip"]
-        assert len(strips) == 50
-        for strip in strips:
-            assert re.match(
-                r"Percentiles: features [\d.]+, company [\d.]+, place", strip["aria-label"]
-            )
+    def test_every_node_of_the_list_has_its_cause_and_its_numbers_by_question(self):
+        ranking = ranked()
+        html = render_report(config(), ranking, findings(ranking))
+        body = html.split("<tbody")[1].split("</tbody>")[0]
+        cell = r'<td role="cell" class="(?:text cause|part)" data-name="(.*?)">(.*?)</td>'
+        cells = re.findall(cell, body, re.DOTALL)
+        told = [(name, Page(f"<p>{inside}</p>").words()) for name, inside in cells]
+        expected = []
+        for row in top_rows(ranking):
+            expected.append(("main cause", row.cause))
+            expected += [(part.question, percent(part.percentile)) for part in row.parts]
+        assert told == expected
+
+    def test_what_the_columns_by_question_mean_is_told_before_the_list(self, page):
+        words = page.words()
+        for name, asks in QUESTIONS["default"].items():
+            assert f"{name} {asks}" in words.split("rank node")[0]
+
+    @pytest.mark.parametrize("most", [5, 99])
+    def test_significant_nodes_are_marked_in_the_list_and_on_their_cards(self, most):
+        ranking = ranked(significant=pa.array((np.arange(500) < 3).astype(np.int8)))
+        page = Page(render_report(config(fdr=0.05), ranking, findings(ranking, explained=most)))
+        marked = [a for a in page.with_tag("span") if a.get("class") == "badge significant"]
+        assert len(marked) == 3 + 3
+        assert "Significant (3 nodes here): so unusual that" in page.words()
+        assert "only about 5% of the nodes marked so" in page.words()
+
+    def test_the_paper_knows_no_significance(self):
+        ranking = ranked_as_paper()
+        told = replace(findings(ranking), losses=())
+        html = render_report(config(preset="paper"), ranking, told)
+        assert "ignificant</span>" not in html
+        assert "Significant" not in html
 
     def test_the_first_twenty_are_explained(self, page):
         assert len(page.with_tag("article")) == 20

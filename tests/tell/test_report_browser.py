@@ -179,6 +179,23 @@ def test_print_fits_the_paper(browser, reports, name):
         visit.page.evaluate(DRAWN)
         needed, there = visit.page.evaluate(SIZES)
         assert needed <= there
+        ends = visit.page.evaluate(
+            "[...document.querySelectorAll('table')].map(e => e.getBoundingClientRect().right)"
+        )
+        assert max(ends) <= there + 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_number_by_question_stands_beside_or_below_its_name(browser, reports, width):
+    with Visit(browser, reports / "usual.html", width) as visit:
+        named = visit.page.evaluate(
+            """is_narrow => [...document.querySelectorAll('.top tbody tr')].map(row =>
+              [...row.querySelectorAll('.part')].map(cell => is_narrow
+                ? getComputedStyle(cell, '::before').content.replaceAll('"', '').trim()
+                : document.querySelectorAll('.top thead th')[cell.cellIndex].innerText))""",
+            width == 390,
+        )
+        assert named == [["features", "company", "place"]] * 50
 
 
 def test_print_has_a_page_for_every_card(browser, reports):

@@ -3,14 +3,22 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from tell.samples import findings, ranked, ranked_as_paper
+from tell.samples import ranked, ranked_as_paper
 
-from egoscore.tell.top_nodes import TOP, own_columns, part_names, plain, top_rows
+from egoscore import EgoScore, generate_network
+from egoscore.detect import Origin, detect
+from egoscore.explain.among import alike, percentile
+from egoscore.tell.top_nodes import TOP, cause, own_columns, top_rows
+
+QUICK = {
+    "default": {"updates": 2, "hidden_size": 8},
+    "paper": {"preset": "paper", "epochs": 1, "num_levels": 2, "num_samples": 1, "steps": 3},
+}
 
 
 def test_rows_are_those_of_the_ranking():
     ranking = ranked()
-    rows = top_rows(ranking, findings(ranking).explanations)
+    rows = top_rows(ranking)
     assert len(rows) == TOP
     for row, there in zip(rows, ranking.slice(0, TOP).to_pylist(), strict=True):
         for name in ("rank", "node", "score", "p_value", "ego_size"):
@@ -19,44 +27,64 @@ def test_rows_are_those_of_the_ranking():
         assert row.own == (there["known_label"], there["community"], there["kind"])
 
 
-def test_explained_nodes_have_their_cause_and_their_percentiles():
+def test_significance_is_that_of_the_ranking():
     ranking = ranked()
-    explained = findings(ranking, explained=3).explanations
-    rows = top_rows(ranking, explained)
-    for row, found in zip(rows, explained, strict=False):
-        assert row.is_explained
-        assert row.cause == found.causes[0]
-        assert [part.percentile for part in row.parts] == [c.percentile for c in found.components]
-    assert not rows[3].is_explained
-    assert rows[3].cause == ""
+    assert [row.significant for row in top_rows(ranking)] == [
+        bool(there) for there in ranking["significant"].to_pylist()[:TOP]
+    ]
+    assert not any(row.significant for row in top_rows(ranked_as_paper()))
 
 
-def test_other_nodes_are_compared_with_all():
-    ranking = ranked()
-    values = ranking["surprise_company"].to_numpy()
-    for row in top_rows(ranking, ())[:5]:
-        share = 100 * (values < values[row.rank - 1]).mean()
-        parts = {part.name: part.percentile for part in row.parts}
-        assert parts["company"] == pytest.approx(share)
+@pytest.mark.parametrize("preset", QUICK)
+def test_every_row_says_what_an_explanation_of_the_node_would(preset, tmp_path):
+    graph = generate_network(80, 200, 4, seed=3, outlier_fraction=0.2)
+    found = detect(graph, Origin("friends"), EgoScore(**QUICK[preset]), tmp_path / "run")
+    rows = top_rows(found.ranking)
+    for row, why in zip(rows, found.detector.explain_all([r.node for r in rows]), strict=True):
+        strongest = why.causes[0] if why.causes else next(iter(why.questions))
+        assert row.cause.endswith(strongest)
+        assert (row.cause == strongest) == bool(why.causes)
+        assert {part.question for part in row.parts if part.is_cause} == set(why.causes)
+        for part in row.parts:
+            rarity = max(1 / 80, np.exp(-why.questions[part.question]))
+            assert part.percentile == pytest.approx(100 * (1 - rarity), abs=0.01)
+
+
+def test_the_greatest_number_is_that_of_the_cause():
+    for row in top_rows(ranked()):
+        assert row.cause.endswith(max(row.parts, key=lambda part: part.percentile).question)
+
+
+def test_the_cause_is_the_strongest():
+    assert cause({"a": 3.5, "b": 4.0}, 0.001) == "b"
+
+
+def test_where_none_is_strong_the_row_says_so():
+    assert cause({"a": 1.0, "b": 2.9}, 0.05) == "all together, mostly b"
+    for p_value in (0.06, None):
+        assert cause({"a": 1.0, "b": 2.9}, p_value) == "nothing stands out; if anything, b"
 
 
 def test_levels_are_averaged():
     ranking = ranked_as_paper()
     means = np.mean([ranking[f"feature_error@{tau}"].to_numpy() for tau in (0.25, 0.5)], axis=0)
-    (row, *_) = top_rows(ranking, ())
-    assert [part.name for part in row.parts] == [
-        *("energy", "feature error", "structure error", "energy after", "energy shift")
-    ]
-    assert row.parts[1].percentile == pytest.approx(100 * (means < means[0]).mean())
+    row = top_rows(ranking)[0]
+    assert [part.question for part in row.parts] == ["features", "structure", "energy"]
+    group = alike(ranking["ego_size"].to_numpy(), 0)
+    assert row.parts[0].percentile == pytest.approx(percentile(means[group], means[0]), abs=0.5)
 
 
-def test_questions_come_first_and_decisions_not_at_all():
-    assert part_names(ranked(), ()) == ["features", "company", "place", "feature norm"]
+def test_a_column_of_the_user_is_no_question():
+    ranking = ranked(30).append_column("x", pa.array(np.zeros(30)))
+    names = ["surprise_mine" if name == "kind" else name for name in ranking.column_names]
+    row = top_rows(ranking.rename_columns(names))[0]
+    assert [part.question for part in row.parts] == ["features", "company", "place"]
 
 
-def test_names_are_as_people_say_them():
-    assert plain("surprise_company") == "company"
-    assert plain("feature_error@0.25") == "feature error"
+def test_a_ranking_without_parts_has_no_cause():
+    ranking = ranked(5)
+    bare = ranking.select(ranking.column_names[: ranking.column_names.index("ego_size") + 1])
+    assert [(row.cause, row.parts) for row in top_rows(bare)] == [("", ())] * 5
 
 
 def test_the_users_columns_are_those_before_the_components():
@@ -68,4 +96,4 @@ def test_p_values_may_be_missing():
     ranking = ranked(5)
     nothing = pa.nulls(5, pa.float64())
     ranking = ranking.set_column(ranking.column_names.index("p_value"), "p_value", nothing)
-    assert top_rows(ranking, ())[0].p_value is None
+    assert top_rows(ranking)[0].p_value is None

@@ -1,18 +1,25 @@
 """Words: whatever a value holds, it is one line of harmless text."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from egoscore.explain.causes import RETURNED
 from egoscore.graph import AttributedGraph
 from egoscore.settings import PRESETS
+from egoscore.surprise.calibrate import BODY
+from egoscore.surprise.model import QUESTIONS as ASKED
 from egoscore.tell.metrics import Evaluation
 from egoscore.tell.words import (
     MEANINGS,
+    QUESTIONS,
     accuracy,
     counted,
+    marks,
     meaning,
     printable,
     significance,
@@ -77,10 +84,37 @@ def test_the_name_of_the_source_is_made_harmless():
 
 def test_the_meaning_of_a_score_is_not_overstated():
     assert set(MEANINGS) == {*PRESETS, "structure"}
-    assert "neighbours: 2.3 is one in ten" not in meaning("default", 12345, structural=True)
+    assert "as many neighbours" in meaning("default", 12345)
+    assert "as many neighbours" not in meaning("default", 12345, structural=True)
     assert meaning("paper", 12345, structural=True) == meaning("paper", 12345)
     assert all("12,345 nodes" in meaning(preset, 12345) for preset in PRESETS)
     assert "not comparable between networks" in meaning("paper", 12345)
+
+
+@pytest.mark.parametrize("structural", [False, True])
+def test_the_rarities_it_names_are_those_of_the_score(structural):
+    said = meaning("default", 12345, structural)
+    named = re.findall(r"at ([\d.]+) about 1 in ([\d,]+)", said)
+    assert len(named) == 3
+    for score, often in named:
+        assert np.exp(float(score)) == pytest.approx(float(often.replace(",", "")), rel=0.1)
+
+
+def test_from_where_on_a_rarity_is_an_estimate_is_what_calibration_does():
+    assert f"beyond 1 in {1 / (1 - BODY):g} that is estimated" in meaning("default", 12345)
+
+
+def test_every_question_of_a_preset_is_put_in_words():
+    assert set(QUESTIONS["default"]) == set(ASKED)
+    assert set(QUESTIONS["paper"]) == set(RETURNED)
+
+
+@pytest.mark.parametrize(("count", "here"), [(0, "no node here"), (1, "1 node here"), (2, "2 nodes here")])  # fmt: skip # noqa: E501
+def test_marks_say_how_many_and_how_many_of_them_are_wrong(count, here):
+    table = pa.table({"significant": [1] * count + [0] * 5})
+    assert marks(table, 0.05).startswith(f"Significant ({here}): ")
+    assert "only about 5% of" in marks(table, 0.05)
+    assert marks(pa.table({"flag": [1]}), 0.05) == "Flagged: the score is above the threshold."
 
 
 def test_accuracy_is_told_beside_that_of_a_random_score():

@@ -26,5 +26,7 @@ def narrowed(values: NDArray[np.float64]) -> tuple[NDArray[np.float32], float]:
 def _is_blurred(values: NDArray[np.float64]) -> bool:
     if (values.astype(np.float32) == values).all():  # float32 holds them exactly
         return False
+    if np.ptp(values) == 0:  # there is nothing to tell apart
+        return False
     step = float(np.abs(values).max()) * _ROUNDING
     return step > _MOST_BLUR * float(values.std())
