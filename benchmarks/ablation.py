@@ -2,25 +2,28 @@
 
     python benchmarks/ablation.py
 
-Fits the default preset on varied-00 … varied-26 once, and combines its channels in several ways;
-prints mean ROC-AUC and average precision as a Markdown table.
+Fits the default preset on varied-00 … varied-26 and injected-00 … injected-09 once, and combines
+its channels in several ways; prints mean ROC-AUC and average precision of both families as a
+Markdown table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import EgoScore
-from egoscore.graph.varied import CHOOSING, varied_network
+from egoscore.graph import injected, varied
 from egoscore.surprise import calibrate
 from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.model import QUESTIONS, Surprises, seen_as
 
 Questions = dict[str, tuple[str, ...]]
-CHANNELS = (*QUESTIONS["features"], *QUESTIONS["company"])
+CHANNELS = tuple(name for names in QUESTIONS.values() for name in names)
+Found = list[tuple[np.ndarray, Surprises]]
 
 
 def surprise(values: np.ndarray) -> np.ndarray:
@@ -28,10 +31,16 @@ def surprise(values: np.ndarray) -> np.ndarray:
     return Calibration.fit(values).surprise(values)
 
 
+def channel(table: Surprises, name: str) -> np.ndarray:
+    """How surprising a channel is."""
+    values = seen_as(name, table.channels[name])
+    return Calibration.fit(values).bounded_surprise(values)
+
+
 def answers(table: Surprises, questions: Questions) -> list[np.ndarray]:
-    """The mean surprise of every question's channels."""
-    channels = {n: surprise(seen_as(n, table.channels[n])) for q in questions.values() for n in q}
-    return [np.mean([channels[name] for name in names], axis=0) for names in questions.values()]
+    """The mean surprise of the channels of every question that is asked of this network."""
+    asked = [names for q, names in questions.items() if q in table.questions or len(questions) == 1]
+    return [np.mean([channel(table, name) for name in names], axis=0) for names in asked]
 
 
 def among_equals(table: Surprises, total: np.ndarray) -> np.ndarray:
@@ -43,6 +52,19 @@ def score(table: Surprises, questions: Questions = QUESTIONS) -> np.ndarray:
     """The recipe with other questions."""
     total = np.sum([surprise(answer) for answer in answers(table, questions)], axis=0)
     return among_equals(table, total)
+
+
+def by_groups(table: Surprises) -> np.ndarray:
+    """Compared with a fifth of the nodes, those nearest in size, whatever the other fifths are."""
+    total = size_counts(table)
+    cuts = np.unique(np.quantile(table.ego_size, (0.2, 0.4, 0.6, 0.8)))
+    group = np.searchsorted(cuts, table.ego_size, side="right")
+    found = np.empty_like(total)
+    for number in np.unique(group):
+        mine = group == number
+        middle, above = np.quantile(total[mine], (0.5, 0.84))
+        found[mine] = (total[mine] - middle) / max(above - middle, 1e-9)
+    return found
 
 
 def size_counts(table: Surprises) -> np.ndarray:
@@ -57,8 +79,8 @@ def uncalibrated(table: Surprises) -> np.ndarray:
 
 def alike(table: Surprises) -> np.ndarray:
     """All channels count the same."""
-    single = {name: (name,) for group in QUESTIONS.values() for name in group}
-    return among_equals(table, np.sum(answers(table, single), axis=0))
+    names = [name for question in table.questions for name in QUESTIONS[question]]
+    return among_equals(table, np.sum([channel(table, name) for name in names], axis=0))
 
 
 def largest(table: Surprises) -> np.ndarray:
@@ -73,35 +95,39 @@ def without(channel: str) -> Questions:
 
 def main() -> None:
     """Fit, combine, print."""
-    found = []
-    for number in CHOOSING:
-        graph = varied_network(number)
-        found.append((graph.labels, EgoScore().fit(graph).components_))
+    graphs = [
+        [varied.varied_network(number) for number in varied.CHOOSING],
+        [injected.injected_network(number) for number in injected.CHOOSING],
+    ]
+    families = [[(g.labels, EgoScore().fit(g).components_) for g in family] for family in graphs]
     with_norm = QUESTIONS | {"features": ("feature_norm", *QUESTIONS["features"])}
     ways = {
         "the recipe": score,
         **{f"without `{name}`": partial(score, questions=without(name)) for name in CHANNELS},
         "with `feature_norm` among the features": partial(score, questions=with_norm),
         "not compared with nodes of the same size": size_counts,
+        "compared group by group, not along a line": by_groups,
         "answers not calibrated again": uncalibrated,
         "all channels alike": alike,
         "the largest answer": largest,
         **{f"only {q}": partial(score, questions={q: QUESTIONS[q]}) for q in QUESTIONS},
     }
-    print("| | AUC | AP |\n|---|---|---|")
+    print("| | varied: AUC | AP | injected: AUC | AP |\n|---|---|---|---|---|")
     for title, way in ways.items():
-        report(title, [(labels, way(table)) for labels, table in found])
+        report(title, way, families)
     for body in (0.9, 0.7):
         calibrate.BODY = body
-        scored = [(labels, score(table)) for labels, table in found]
-        report(f"tails fitted from the {100 * body:.0f}% quantile on", scored)
+        report(f"tails fitted from the {100 * body:.0f}% quantile on", score, families)
 
 
-def report(title: str, scored: list[tuple[np.ndarray, np.ndarray]]) -> None:
+def report(title: str, way: Callable[[Surprises], np.ndarray], families: Iterable[Found]) -> None:
     """One row."""
-    auc = 100 * np.mean([roc_auc_score(*pair) for pair in scored])
-    precision = 100 * np.mean([average_precision_score(*pair) for pair in scored])
-    print(f"| {title} | {auc:.1f} | {precision:.1f} |", flush=True)
+    cells = []
+    for found in families:
+        scored = [(labels, way(table)) for labels, table in found]
+        for metric in (roc_auc_score, average_precision_score):
+            cells.append(f"{100 * np.mean([metric(*pair) for pair in scored]):.1f}")
+    print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Deviation
-from egoscore.graph.structure import STRUCTURE, describe_structure
+from egoscore.graph.structure import describe_structure
 from egoscore.surprise.place import Place
 
 
 def unusual_place(place: Place, structure: NDArray[np.float64], node: int) -> tuple[Deviation, ...]:
-    """What a node's place is like beside what its degree lets one expect, furthest off first."""
+    """What a node's place is like beside what one expects, furthest off first.
+
+    Of the number of neighbours the mean is expected, of the rest what that number lets one expect.
+    """
     observed, expected, sizes = place.compared(structure[node])
-    known = zip(STRUCTURE, describe_structure(), strict=True)
-    columns = [column for name, column in known if name != "log_degree"]
+    columns = describe_structure()
     found = []
     for j in np.argsort(-np.abs(sizes), kind="stable"):
         is_, ought = columns[j].show_both(float(observed[j]), max(0.0, float(expected[j])))

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from egoscore.errors import DatasetError
 from egoscore.graph import download, generated
 from egoscore.graph.archive import reading
+from egoscore.graph.injected import INJECTED_NAMES, injected_network
 from egoscore.graph.network import AttributedGraph
-from egoscore.graph.varied import NUM_VARIED, VARIED_NAMES, varied_network
+from egoscore.graph.varied import VARIED_NAMES, varied_network
 
 if TYPE_CHECKING:
     import torch
@@ -28,8 +29,11 @@ _GENERATED = {
     "weibo-like": "generated network shaped like weibo",
     "dgraph-like": "generated network shaped like dgraph",
 }
-_VARIED = f"{VARIED_NAMES[0]} to {VARIED_NAMES[-1]}"
-_ABOUT_VARIED = f"{NUM_VARIED} generated networks to choose settings on"
+_FAMILIES = (VARIED_NAMES, INJECTED_NAMES)
+_ABOUT_FAMILIES = {
+    f"{names[0]} to {names[-1]}": f"{len(names)} generated networks to choose settings on"
+    for names in _FAMILIES
+}
 _FILES = {
     "disney": "films bought together, outliers named by students",
     "books": "books bought together, outliers tagged by readers",
@@ -61,7 +65,7 @@ class DatasetEntry:
     """A data set that can be asked for.
 
     Attributes:
-        name: what `load_dataset` calls it; the varied networks share an entry.
+        name: what `load_dataset` calls it; networks of a family share an entry.
         about: what it is, in a few words.
         directed: whether its edges have a direction.
         where: the path it would be read from now, else its home on the web, or "generated".
@@ -80,7 +84,7 @@ def list_datasets(data_dir: str | Path | None = None) -> list[DatasetEntry]:
     folders = _folders(data_dir)
     made = [
         DatasetEntry(name, about, name in _DIRECTED, "generated", True)
-        for name, about in [*_GENERATED.items(), (_VARIED, _ABOUT_VARIED)]
+        for name, about in [*_GENERATED.items(), *_ABOUT_FAMILIES.items()]
     ]
     return made + [_entry(name, about, folders) for name, about in _FILES.items()]
 
@@ -113,19 +117,21 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 
 
 def names_like(start: str) -> list[str]:
-    """The names of data sets that begin so; the many varied ones only if no other does."""
+    """The names of data sets that begin so; the many of a family only if no other does."""
     found = [name for name in (*_GENERATED, *_FILES) if name.startswith(start)]
-    return found or [name for name in VARIED_NAMES if name.startswith(start)]
+    return found or [name for names in _FAMILIES for name in names if name.startswith(start)]
 
 
 def is_dataset(name: str) -> bool:
     """Whether there is a data set of that name."""
-    return name in _GENERATED or name in VARIED_NAMES or name in _FILES
+    return name in (*_GENERATED, *VARIED_NAMES, *INJECTED_NAMES, *_FILES)
 
 
 def _generate(name: str) -> AttributedGraph:
     if name in VARIED_NAMES:
         return varied_network(VARIED_NAMES.index(name))
+    if name in INJECTED_NAMES:
+        return injected_network(INJECTED_NAMES.index(name))
     makers = {
         "builtin": generated.builtin_network,
         "weibo-like": generated.weibo_like,
@@ -136,7 +142,7 @@ def _generate(name: str) -> AttributedGraph:
 
 def unknown(name: str) -> DatasetError:
     """The refusal of a name that no data set has, with those that there are."""
-    names = [*_GENERATED, _VARIED, *_FILES]
+    names = [*_GENERATED, *_ABOUT_FAMILIES, *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
     return DatasetError(f"There is no data set '{name}'{hint}; there are {', '.join(names)}.")

@@ -57,21 +57,28 @@ def hide(
 
 
 def inject(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
-    """Half are in cliques of strangers, half have the features of a node far from them.
-
-    So Ding et al. 2019 ("Deep anomaly detection on attributed networks") and BOND inject
-    outliers: far is the farthest of fifty random nodes, which favours unusual ones.
-    """
+    """Half are in cliques of strangers, half have the features of a node far from them."""
     nodes = _choose(rng, features, count)
     size = min(_LARGEST_CLIQUE, count // 4)
     in_cliques, alone = np.split(nodes, [count // 2 // size * size])
+    return inject_into(rng, features, ties, in_cliques.reshape(-1, size), alone)
+
+
+def inject_into(
+    rng: np.random.Generator, features: Features, ties: Ints, in_cliques: Ints, alone: Ints
+) -> Planted:
+    """Nodes `in_cliques` (cliques, size) know each other; those `alone` get a stranger's features.
+
+    So Ding et al. 2019 ("Deep anomaly detection on attributed networks") and BOND inject
+    outliers: the stranger is the farthest of fifty random nodes, which favours unusual ones.
+    """
     changed = features.copy()
     for node in alone:
         candidates = rng.integers(0, len(features), _CANDIDATES)
         distances = np.square(features[candidates] - features[node]).sum(axis=1)
         changed[node] = features[candidates[distances.argmax()]]
-    cliques = [_all_pairs(members) for members in in_cliques.reshape(-1, size)]
-    kinds = _name(len(features), structural=in_cliques, contextual=alone)
+    cliques = [_all_pairs(members) for members in in_cliques]
+    kinds = _name(len(features), structural=in_cliques.ravel(), contextual=alone)
     return Planted(changed, np.hstack([ties, *cliques]), kinds)
 
 

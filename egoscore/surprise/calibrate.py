@@ -66,7 +66,7 @@ class BySize:
     """What is usual among nodes with about as many neighbours.
 
     Attributes: `size` (G,) mean logarithm of the ego size in groups of nodes, ascending; `middle`
-    and `spread` (G,) the median there, and how far above it the 84% quantile lies.
+    and `spread` (G,) the median to be expected there, and how far above it the 84% quantile.
     """
 
     size: NDArray[np.float64]
@@ -75,7 +75,11 @@ class BySize:
 
     @classmethod
     def fit(cls, values: NDArray[np.floating], ego_size: NDArray[np.int64]) -> BySize:
-        """From values (N,) and ego sizes (N,), in groups of about equally many nodes."""
+        """From values (N,) and ego sizes (N,), in groups of about equally many nodes.
+
+        What is expected changes along a line, which one group full of outliers does not move:
+        those in large cliques are almost all there is of their size.
+        """
         size = np.log(ego_size)
         cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, _SIZE_GROUPS + 1)[1:-1]))
         group = np.searchsorted(cuts, size, side="right")
@@ -86,7 +90,8 @@ class BySize:
             found.append((size[mine].mean(), middle, above - middle))
         places, middles, spreads = np.array(found).T
         least = max(_LEAST_SPREAD * float(np.median(spreads)), 1e-9)
-        return cls(places, middles, np.maximum(spreads, least))
+        widths = np.log(np.maximum(spreads, least))
+        return cls(places, _on_a_line(places, middles), np.exp(_on_a_line(places, widths)))
 
     @classmethod
     def ignored(cls) -> BySize:
@@ -100,3 +105,16 @@ class BySize:
         size = np.log(ego_size)
         middle = np.interp(size, self.size, self.middle)
         return (values - middle) / np.interp(size, self.size, self.spread)
+
+
+def _on_a_line(places: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values (G,) brought onto a line over their places (G,): the median of all slopes.
+
+    Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950.
+    """
+    from scipy.stats import theilslopes
+
+    if len(places) == 1:
+        return values
+    rise = theilslopes(values, places).slope * places
+    return rise + np.median(values - rise)

@@ -22,10 +22,14 @@ from egoscore.surprise.whitening import Whitening
 QUESTIONS = {
     "features": ("linear_residual", "network_residual"),
     "company": ("dirichlet_energy", "mismatch", "mismatch_two_steps"),
-    "place": ("structure",),
+    "place": ("structure_given_degree", "structure", "clustering"),
 }
 _DEGREE = STRUCTURE.index("log_degree")
-_SIGNED = ("mismatch", "mismatch_two_steps")  # the others are sizes, and seen as logarithms
+_SIGNED = (
+    "mismatch",
+    "mismatch_two_steps",
+    "clustering",
+)  # the others are sizes, and seen as logarithms
 FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
 
@@ -124,7 +128,7 @@ class SurpriseModel:
             "dirichlet_energy": dirichlet_energy(near, seen.features),
             "mismatch": self.next_to.mismatch(near, white, one_step, near.has_one_step),
             "mismatch_two_steps": self.two_away.mismatch(near, white, two_steps, two),
-            "structure": self.place.surprise(seen.structure),
+            **self.place.surprises(seen.structure),
         }
 
     def _judge(self, seen: _Seen, channels: dict[str, Floats]) -> Surprises:

@@ -69,7 +69,7 @@ QUESTIONS = {
     "default": {
         "features": "are they what its surroundings let one expect?",
         "company": "does it fit its neighbours?",
-        "place": "is its position in the network usual for so many neighbours?",
+        "place": "is its position in the network usual?",
     },
     "paper": {
         "features": "did those around it come back different?",

@@ -23,7 +23,13 @@ BOND = [
     *("disney", "books", "reddit", "enron", "weibo", "inj_cora", "inj_amazon", "inj_flickr"),
     *("gen_time", "gen_100", "gen_500", "gen_1000", "gen_5000", "gen_10000"),
 ]
-GENERATED = ["builtin", "weibo-like", "dgraph-like", "varied-00 to varied-53"]
+GENERATED = [
+    "builtin",
+    "weibo-like",
+    "dgraph-like",
+    "injected-00 to injected-19",
+    "varied-00 to varied-53",
+]
 
 
 def real_data() -> Path | None:

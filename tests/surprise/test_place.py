@@ -1,9 +1,10 @@
-"""A node's place given its degree: against least squares, and where something was planted."""
+"""A node's place: against least squares and scikit-learn, and where something was planted."""
 
 import networkx as nx
 import numpy as np
 import pytest
 from sklearn.covariance import LedoitWolf
+from sklearn.metrics import roc_auc_score
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.graph.structure import STRUCTURE, structure
@@ -15,9 +16,12 @@ def build(theirs, size=None):
     return AttributedGraph.from_edges(edges, np.zeros((size or len(theirs), 1)))
 
 
-def surprise(graph, seed=0):
+def surprise(graph, name="structure_given_degree"):
     found = structure(graph)
-    return Place.fit(found, seed).surprise(found)
+    return Place.fit(found, 0).surprises(found)[name]
+
+
+NAMES = ["structure_given_degree", "structure", "clustering"]
 
 
 def planted(size=400, degree=6):
@@ -44,28 +48,63 @@ def test_it_is_the_distance_from_a_curve_by_least_squares():
     np.testing.assert_allclose(surprise(graph), expected, rtol=1e-2, atol=1e-4)
 
 
-def test_a_clique_stands_out_though_its_members_have_as_many_neighbours_as_others():
+def test_overall_it_is_the_distance_from_the_mean():
+    graph = generate_network(300, 500, 2, seed=3)
+    found = structure(graph)
+    usual = (found - found.mean(axis=0)) / found.std(axis=0)
+    expected = LedoitWolf(assume_centered=True).fit(usual).mahalanobis(usual) / usual.shape[1]
+    np.testing.assert_allclose(surprise(graph, "structure"), expected, rtol=1e-2, atol=1e-4)
+
+
+def test_clustering_is_that_of_networkx():
+    theirs = nx.karate_club_graph()
+    expected = [nx.clustering(theirs, node) for node in range(len(theirs))]
+    np.testing.assert_allclose(surprise(build(theirs), "clustering"), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["structure_given_degree", "structure"])
+def test_a_clique_stands_out_though_its_members_have_as_many_neighbours_as_others(name):
     network, members = planted()
     assert {network.degree(node) for node in members} == {6}
-    found = surprise(build(network))
+    found = surprise(build(network), name)
     others = np.delete(found, members)
     assert found[members].min() > np.quantile(others, 0.99)
 
 
-def test_a_hub_is_not_strange_for_being_a_hub():
+def test_many_large_cliques_are_told_by_what_is_usual_where_their_degree_explains_them():
+    """A tenth of all nodes are in cliques, and nobody else has as many neighbours."""
+    network = nx.gnm_random_graph(1000, 2500, seed=1)
+    members = np.arange(100).reshape(5, 20)
+    network.add_edges_from((u, v) for clique in members for u in clique for v in clique if u < v)
+    graph = build(network)
+    labels = np.arange(1000) < 100
+
+    def accuracy(name):
+        return roc_auc_score(labels, surprise(graph, name))
+
+    assert accuracy("structure_given_degree") < 0.8
+    assert accuracy("structure") > 0.9
+    assert accuracy("clustering") > 0.99
+
+
+def test_a_hub_is_not_strange_given_that_it_is_a_hub_but_overall():
     """In a network that grew by preference, degree alone says little about the rest."""
     network = nx.barabasi_albert_graph(600, 3, seed=1)
     found = surprise(build(network))
     degree = np.array([network.degree(node) for node in range(600)])
     assert abs(np.corrcoef(np.log(degree), np.log(found))[0, 1]) < 0.5
+    hub = degree.argmax()
+    given_degree, overall = found, surprise(build(network), "structure")
+    assert (overall > overall[hub]).mean() < 0.01 < (given_degree > given_degree[hub]).mean()
 
 
 def test_other_numbers_for_the_nodes_move_the_answers_and_nothing_else():
     found = structure(generate_network(300, 700, 2, seed=3))
     order = np.random.default_rng(0).permutation(300)
-    before = Place.fit(found, 0).surprise(found)
-    after = Place.fit(found[order], 0).surprise(found[order])
-    np.testing.assert_allclose(after, before[order], rtol=1e-3, atol=1e-5)
+    before = Place.fit(found, 0).surprises(found)
+    after = Place.fit(found[order], 0).surprises(found[order])
+    for name in NAMES:
+        np.testing.assert_allclose(after[name], before[name][order], rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -81,16 +120,18 @@ def test_other_numbers_for_the_nodes_move_the_answers_and_nothing_else():
     ],
     ids=lambda network: f"{len(network)} nodes, {network.number_of_edges()} edges",
 )
-def test_any_network_gives_finite_numbers(theirs):
-    found = surprise(build(theirs))
+@pytest.mark.parametrize("name", NAMES)
+def test_any_network_gives_finite_numbers(theirs, name):
+    found = surprise(build(theirs), name)
     assert found.shape == (len(theirs),)
     assert np.isfinite(found).all()
     assert (found >= 0).all()
 
 
+@pytest.mark.parametrize("name", ["structure_given_degree", "structure"])
 @pytest.mark.parametrize("theirs", [nx.empty_graph(9), nx.complete_graph(8), nx.cycle_graph(12)])
-def test_where_all_places_are_alike_none_is_strange(theirs):
-    np.testing.assert_allclose(surprise(build(theirs)), 0, atol=1e-6)
+def test_where_all_places_are_alike_none_is_strange(theirs, name):
+    np.testing.assert_allclose(surprise(build(theirs), name), 0, atol=1e-6)
 
 
 def test_isolated_nodes_are_not_strange_for_that():
@@ -101,10 +142,12 @@ def test_isolated_nodes_are_not_strange_for_that():
 def test_another_network_is_measured_by_the_first():
     usual, other = (structure(generate_network(300, 900, 2, seed=seed)) for seed in (3, 4))
     place = Place.fit(usual, 0)
-    assert np.isfinite(place.surprise(other)).all()
-    np.testing.assert_allclose(place.surprise(usual[:9]), place.surprise(usual)[:9], rtol=1e-4)
     clique = structure(build(nx.complete_graph(12)))
-    assert place.surprise(clique).min() > np.median(place.surprise(usual))
+    for name in NAMES:
+        found = place.surprises(usual)[name]
+        assert np.isfinite(place.surprises(other)[name]).all()
+        np.testing.assert_allclose(place.surprises(usual[:9])[name], found[:9], rtol=1e-4)
+        assert place.surprises(clique)[name].min() > np.median(found)
 
 
 class TestCompared:
@@ -121,15 +164,22 @@ class TestCompared:
         place = Place.fit(found, 0)
         for node in (0, 17, int(degree.argmax())):
             observed, expected, sizes = place.compared(found[node])
-            np.testing.assert_array_equal(observed, others[node])
-            np.testing.assert_allclose(expected, curve[node], atol=1e-6)
-            np.testing.assert_allclose(sizes, (others - curve)[node] / deviation, atol=1e-6)
+            np.testing.assert_array_equal(observed, found[node])
+            np.testing.assert_allclose(expected[1:], curve[node], atol=1e-6)
+            np.testing.assert_allclose(sizes[1:], (others - curve)[node] / deviation, atol=1e-6)
+            assert STRUCTURE[0] == "log_degree"
+            assert expected[0] == pytest.approx(log_degree.mean())
+            assert sizes[0] == pytest.approx(
+                (log_degree[node] - log_degree.mean()) / log_degree.std()
+            )
 
     def test_the_sizes_are_those_by_which_nodes_are_judged(self):
         found = structure(generate_network(300, 700, 2, seed=3))
         place = Place.fit(found, 0)
         sizes = np.array([place.compared(one)[2] for one in found], dtype=np.float32)
-        np.testing.assert_allclose(place.distance.squared(sizes), place.surprise(found), rtol=1e-4)
+        judged = place.given_degree.squared(sizes[:, 1:])
+        given_degree = place.surprises(found)["structure_given_degree"]
+        np.testing.assert_allclose(judged, given_degree, rtol=1e-4)
 
     @pytest.mark.parametrize("theirs", [nx.empty_graph(1), nx.path_graph(2), nx.complete_graph(8)])
     def test_where_all_places_are_alike_none_is_off(self, theirs):
