@@ -65,10 +65,14 @@ def means(records: list[list[Record]], field: str) -> np.ndarray:
 
 
 def by_network(records: list[list[Record]]) -> list[str]:
-    """ROC-AUC of each network, and where a bootstrap over its nodes puts it."""
-    ends = [np.mean([r["roc_auc_interval"] for r in network], axis=0) for network in records]
-    pairs = zip(means(records, "roc_auc"), ends, strict=True)
-    return [f"{100 * auc:.1f} ({100 * low:.0f} to {100 * high:.0f})" for auc, (low, high) in pairs]
+    """ROC-AUC of each network, and where a bootstrap over its nodes puts it, if that is known."""
+    told = []
+    for auc, network in zip(means(records, "roc_auc"), records, strict=True):
+        known = [r["roc_auc_interval"] for r in network if "roc_auc_interval" in r]
+        low, high = np.mean(known, axis=0) if known else (np.nan, np.nan)
+        ends = f" ({100 * low:.0f} to {100 * high:.0f})" if known else ""
+        told.append(f"{100 * auc:.1f}{ends}")
+    return told
 
 
 def summary(records: list[list[Record]], rank: float) -> list[str]:

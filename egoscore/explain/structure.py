@@ -19,6 +19,6 @@ def unusual_place(place: Place, structure: NDArray[np.float64], node: int) -> tu
     columns = describe_structure()
     found = []
     for j in np.argsort(-np.abs(sizes), kind="stable"):
-        is_, ought = columns[j].show_both(float(observed[j]), max(0.0, float(expected[j])))
+        is_, ought = columns[j].show_both(float(observed[j]), float(expected[j]))
         found.append(Deviation(columns[j].title, is_, ought, round(float(sizes[j]), 2)))
     return tuple(found)

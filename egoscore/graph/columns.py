@@ -58,8 +58,9 @@ class FeatureColumn:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
-        if self.kind == "structure" and self.detail == LOGARITHM:
-            value = math.expm1(max(value, 0.0))
+        if self.kind == "structure":  # counts and chances, whatever a line expects
+            value = max(value, 0.0)
+            value = math.expm1(value) if self.detail == LOGARITHM else value
         return _number(value, digits)
 
 

@@ -68,7 +68,7 @@ class TestShow:
     def test_an_expected_yes_is_a_share(self, kind, value, text):
         assert FeatureColumn("x", kind, "y").show(value) == text
 
-    @pytest.mark.parametrize("kind", ["number", "weight", "structure"])
+    @pytest.mark.parametrize("kind", ["number", "weight"])
     @pytest.mark.parametrize(
         ("value", "text"),
         [
@@ -126,3 +126,8 @@ def test_a_logarithm_is_told_as_what_was_counted():
     column = FeatureColumn("core number", "structure", LOGARITHM)
     assert column.show(float(np.log1p(11))) == "11"
     assert column.show(-0.3) == "0"
+
+
+def test_of_structure_nothing_is_below_zero():
+    assert FeatureColumn("clustering", "structure").show(-0.02) == "0"
+    assert FeatureColumn("clustering", "structure").show(0.25) == "0.25"
