@@ -98,6 +98,7 @@ def main() -> None:
     parts = {
         "Generated networks, held out": held_out,
         "Generated networks with injected outliers, held out": crowded,
+        "All generated networks, held out": held_out + crowded,
         "Real networks": REAL,
     }
     page = [HEAD]
