@@ -88,9 +88,9 @@ def largest(table: Surprises) -> np.ndarray:
     return among_equals(table, np.max([surprise(a) for a in answers(table, QUESTIONS)], axis=0))
 
 
-def without(channel: str) -> Questions:
+def without(left_out: str) -> Questions:
     """The recipe's questions less a channel."""
-    return {q: tuple(c for c in names if c != channel) for q, names in QUESTIONS.items()}
+    return {q: tuple(c for c in names if c != left_out) for q, names in QUESTIONS.items()}
 
 
 def main() -> None:

@@ -581,11 +581,12 @@ class TestStart:
         assert ([one for one in found if one], slow) == (offered, "")
 
     def test_every_data_set_is_offered(self):
-        names = [name for start in ("", "v") for name in data_sets(start)]
+        names = [name for start in ("", "v", "injected-") for name in data_sets(start)]
         assert all(is_dataset(name) for name in names)
-        assert not any(name.startswith("varied") for name in data_sets(""))
+        assert not any(name.startswith(("varied", "injected")) for name in data_sets(""))
         listed = {entry.name for entry in list_datasets()}
-        assert {*names, "varied-00 to varied-53"} >= listed
+        families = {"varied-00 to varied-53", "injected-00 to injected-19"}
+        assert {*names} | families >= listed
 
     def test_the_presets_offered_are_those_there_are(self):
         preset = next(option for option in detect_options() if option.name == "preset")

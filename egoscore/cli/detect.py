@@ -104,7 +104,10 @@ def detect(
     num_samples: Annotated[int | None, _option("Noisings per level.", SCORE)] = None,
     solver: Annotated[
         str | None,
-        _option("'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4' or 'dpm'.", SCORE),
+        _option(
+            "'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', 'dpm' or 'em-overshoot'.",
+            SCORE,
+        ),
     ] = None,
     steps: Annotated[int | None, _option("Solver steps.", SCORE)] = None,
     model: Annotated[str | None, _option("'gdss', 'gdss-graff' or 'congress'.", MODEL)] = None,

@@ -105,7 +105,7 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
     """
     folders = _folders(data_dir)
     if not is_dataset(name):
-        raise unknown(name)
+        raise unknown_dataset(name)
     if name not in _FILES:
         return _generate(name)
     path = _find(name, folders) or _download(name, folders)
@@ -140,7 +140,7 @@ def _generate(name: str) -> AttributedGraph:
     return makers[name]()
 
 
-def unknown(name: str) -> DatasetError:
+def unknown_dataset(name: str) -> DatasetError:
     """The refusal of a name that no data set has, with those that there are."""
     names = [*_GENERATED, *_ABOUT_FAMILIES, *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)

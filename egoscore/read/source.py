@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from egoscore.errors import DatasetError, InputError
-from egoscore.graph.datasets import is_dataset, load_dataset, unknown
+from egoscore.graph.datasets import is_dataset, load_dataset, unknown_dataset
 from egoscore.graph.network import AttributedGraph
 from egoscore.read.assemble import read_tables
 from egoscore.read.choices import Choices, Reading
@@ -42,7 +42,9 @@ def read_source(
         return read_tables(*_tables_in(path), choices)
     if os.path.isfile(path) or _is_path(path):
         return _read_file(require_file(path), choices)
-    raise DatasetError(f"{unknown(source)} There is no folder {source} either, and no file.")
+    raise DatasetError(
+        f"{unknown_dataset(source)} There is no folder {source} either, and no file."
+    )
 
 
 def _is_path(path: Path) -> bool:

@@ -56,7 +56,7 @@ SOLVERS = {
     "reverse+langevin": Solver(reverse_diffusion, corrects=True, evaluations=2),
     "s4": Solver(symmetric_splitting, corrects=True),
     "dpm": Solver(probability_flow, extrapolates=True, times=shrinking_steps),
-    # wrong, and how the published figures were computed: to reproduce them, and for nothing else
+    # wrong, as a known implementation is: to come near the published figures, and for nothing else
     "em-overshoot": Solver(euler_maruyama, times=steps_too_far),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _GRID = 4096
-_SIZE_GROUPS = 5
+_SIZE_GROUPS = 10
 _LEAST_SPREAD = 0.1  # of the median spread of the groups
 BODY = 0.8  # up to this share of the nodes counting is enough; beyond, a tail is fitted
 
@@ -77,8 +77,8 @@ class BySize:
     def fit(cls, values: NDArray[np.floating], ego_size: NDArray[np.int64]) -> BySize:
         """From values (N,) and ego sizes (N,), in groups of about equally many nodes.
 
-        What is expected changes along a line, which one group full of outliers does not move:
-        those in large cliques are almost all there is of their size.
+        What is expected changes along a line, which two of ten groups full of outliers do not
+        move far: those in large cliques are almost all there is of their size.
         """
         size = np.log(ego_size)
         cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, _SIZE_GROUPS + 1)[1:-1]))

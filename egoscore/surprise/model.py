@@ -25,11 +25,8 @@ QUESTIONS = {
     "place": ("structure_given_degree", "structure", "clustering"),
 }
 _DEGREE = STRUCTURE.index("log_degree")
-_SIGNED = (
-    "mismatch",
-    "mismatch_two_steps",
-    "clustering",
-)  # the others are sizes, and seen as logarithms
+# the others are sizes, and seen as logarithms
+_AS_MEASURED = ("mismatch", "mismatch_two_steps", "clustering")
 FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
 
@@ -191,7 +188,7 @@ def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> lis
 
 def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:
     """A channel's values (N,) on the scale on which they are calibrated."""
-    return values if channel in _SIGNED else np.log(np.maximum(values, np.float32(1e-9)))
+    return values if channel in _AS_MEASURED else np.log(np.maximum(values, np.float32(1e-9)))
 
 
 def _mean(

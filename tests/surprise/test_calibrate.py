@@ -143,11 +143,10 @@ class TestBySize:
             assert middle == pytest.approx(0, abs=0.15)
             assert above == pytest.approx(1, abs=0.2)
 
-    def test_one_group_full_of_outliers_does_not_become_what_is_usual(self):
-        sizes = self.sizes()
+    def test_two_groups_of_ten_full_of_outliers_do_not_become_what_is_usual(self):
+        sizes = np.repeat(np.arange(1, 11) ** 2, 300)
         values = RNG.normal(size=3000)
-        strange = sizes == sizes.max()  # a fifth of all, and all there is of this size
-        assert 0.15 < strange.mean() < 0.25
+        strange = sizes >= 81  # a fifth of all, and all there is of these sizes
         values[strange] += 20.0
         found = self.apply(values, sizes)
         assert found[strange].min() > found[~strange].max()
