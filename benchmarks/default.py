@@ -39,29 +39,35 @@ SLOW = ("paper", "gcnae", "dominant", "anomalydae", "ocgnn")
 
 
 def tell(results: Results, networks: tuple[str, ...]) -> str:
-    """A Markdown table: the rows that have results on all these networks, best mean AUC first."""
-    found = {}
-    for row in rows():
-        records = [[r for r in results.of(name, row) if r["status"] == OK] for name in networks]
-        if all(records):
-            found[row] = records
+    """A Markdown table: the rows that were tried on all these networks, best mean AUC first.
+
+    Where a row failed, its means are over the other networks, and it has the last rank.
+    """
+    tried = {row: [results.of(name, row) for name in networks] for row in rows()}
+    found = {
+        row: [[r for r in network if r["status"] == OK] for network in records]
+        for row, records in tried.items()
+        if all(records)
+    }
     auc = {row: 100 * means(records, "roc_auc") for row, records in found.items()}
-    places = np.argsort(np.argsort(-np.array(list(auc.values())), axis=0), axis=0) + 1.0
+    order = np.nan_to_num(np.array(list(auc.values())), nan=-1.0)
+    places = np.argsort(np.argsort(-order, axis=0), axis=0) + 1.0
     rank = dict(zip(auc, places.mean(axis=1), strict=True))
     few = len(networks) < 8
     heads = ["mean AUC", "mean AP", "mean rank", "seeds", "size", "CPU s"]
     heads = [*networks, *heads] if few else heads
     lines = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
-    for row in sorted(found, key=lambda row: -auc[row].mean()):
+    for row in sorted(found, key=lambda row: -float(np.nanmean(auc[row]))):
+        failed = sum(not network for network in found[row])
+        title = rows()[row].title + (f" (failed on {failed})" if failed else "")
         each = by_network(found[row]) if few else []
-        parts = [rows()[row].title, *each, *summary(found[row], rank[row])]
-        lines.append(f"| {' | '.join(parts)} |")
+        lines.append(f"| {' | '.join([title, *each, *summary(found[row], rank[row])])} |")
     return "\n".join(lines) + "\n"
 
 
 def means(records: list[list[Record]], field: str) -> np.ndarray:
-    """The mean over trials, network by network."""
-    return np.array([np.mean([r[field] for r in network]) for network in records])
+    """The mean over trials, network by network; NaN where it failed."""
+    return np.array([np.mean([r[field] for r in n]) if n else np.nan for n in records])
 
 
 def by_network(records: list[list[Record]]) -> list[str]:
@@ -71,16 +77,17 @@ def by_network(records: list[list[Record]]) -> list[str]:
         known = [r["roc_auc_interval"] for r in network if "roc_auc_interval" in r]
         low, high = np.mean(known, axis=0) if known else (np.nan, np.nan)
         ends = f" ({100 * low:.0f} to {100 * high:.0f})" if known else ""
-        told.append(f"{100 * auc:.1f}{ends}")
+        told.append(f"{100 * auc:.1f}{ends}" if network else "failed")
     return told
 
 
 def summary(records: list[list[Record]], rank: float) -> list[str]:
     """Means over networks; the largest deviation between seeds; the strongest tie to size."""
-    auc, precision = (100 * means(records, f).mean() for f in ("roc_auc", "average_precision"))
-    seeds = max(100 * np.std([r["roc_auc"] for r in network]) for network in records)
-    size = max(means(records, "size_correlation"), key=abs)
-    cpu = means(records, "cpu_seconds").mean()
+    done = [network for network in records if network]
+    auc, precision = (100 * means(done, f).mean() for f in ("roc_auc", "average_precision"))
+    seeds = max(100 * np.std([r["roc_auc"] for r in network]) for network in done)
+    size = max(means(done, "size_correlation"), key=abs)
+    cpu = means(done, "cpu_seconds").mean()
     return [*(f"{v:.1f}" for v in (auc, precision, rank, seeds)), f"{size:+.2f}", f"{cpu:.1f}"]
 
 

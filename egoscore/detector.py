@@ -26,6 +26,7 @@ from egoscore.errors import InputError, RunError
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.words import Scores, explanation, rows_of
 from egoscore.graph import AttributedGraph
+from egoscore.graph.check import same_features
 from egoscore.graph.convert import as_graph
 from egoscore.surprise.calibrate import Calibration
 from egoscore.surprise.model import Surprises
@@ -177,6 +178,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self._finish(recipe, table)
         self._network: AttributedGraph | Path = graph  # or where it is kept
         self._offsets = graph.offsets.tolist()
+        self._titles = graph.titles
         return self
 
     def _bars(self) -> Bars:
@@ -209,8 +211,16 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def score_components(self, data: Any) -> Any:
         """The component table of a network, which may be one never seen."""
         self._require_fitted()
+        return self._measured(self._understood(data))
+
+    def _understood(self, data: Any) -> AttributedGraph:
+        """A network with the features that were learned from, in the same units."""
         self.settings()
-        graph = as_graph(data, self.directed).measured_from(self._offsets)
+        graph = as_graph(data, self.directed)
+        same_features(self._titles, graph.titles)
+        return graph.measured_from(self._offsets)
+
+    def _measured(self, graph: AttributedGraph) -> Any:
         with one_thread():
             device = choose_device(self.gpu)
             return self._recipe.measure(graph, device, self.num_workers, self._bars())
@@ -266,7 +276,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def explain_rows(self, rows: Sequence[int], data: Any = None) -> Iterator[Explanation]:
         """`explain` for the nodes with these row numbers, counted from 0."""
         graph = self._network_of(data)
-        table = self.components_ if data is None else self.score_components(graph)
+        table = self.components_ if data is None else self._measured(graph)
         score = self._recipe.score(table)
         scores = Scores(score, self._p_values(score), self.threshold_)
         with one_thread():
@@ -278,7 +288,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         if data is None:
             return self._training_network()
-        return as_graph(data, self.directed).measured_from(self._offsets)
+        return self._understood(data)
 
     def _training_network(self) -> AttributedGraph:
         if isinstance(self._network, Path):
@@ -300,7 +310,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             for name, value in self.get_params().items()
             if name not in _OF_THIS_MACHINE
         }
-        extra = {"parameters": parameters, "threshold": self.threshold_, "offsets": self._offsets}
+        extra = {"parameters": parameters, "threshold": self.threshold_}
+        extra |= {"offsets": self._offsets, "titles": self._titles}
         save_tensors(Path(path), tensors, facts | extra)
 
     @classmethod
@@ -327,6 +338,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             recipe, table = Reconstructing.unpack(tensors, metadata)
         detector._finish(recipe, table)
         detector._offsets = metadata["offsets"]
+        detector._titles = tuple(metadata.get("titles", ()))  # not in files of older versions
         detector._flag(metadata["threshold"])
         return detector
 

@@ -8,7 +8,9 @@ import re
 import types
 import warnings
 from dataclasses import replace
+from functools import partial
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -1033,3 +1035,64 @@ def test_numbers_of_another_network_are_compared_in_the_users_units(tmp_path):
     np.testing.assert_array_equal(
         loaded.decision_function(later), detector.decision_function(later)
     )
+
+
+def with_cities(first, second):
+    """A network of two cities, one feature each; the ages of its nodes come first."""
+    source = nx.gnp_random_graph(40, 0.2, seed=3)
+    for node, data in source.nodes(data=True):
+        data.update(age=20 + node, city=first if node % 3 else second)
+    return source
+
+
+class TestTitles:
+    @pytest.mark.parametrize("how", [SURPRISE, QUICK], ids=["default", "paper"])
+    def test_other_categories_are_refused(self, how, tmp_path):
+        fitted = EgoScore(**how).fit(with_cities("Oslo", "Rome"))
+        fitted.save(tmp_path / "model")
+        for detector in (fitted, EgoScore.load(tmp_path / "model")):
+            same = detector.decision_function(with_cities("Rome", "Oslo"))
+            assert bool(same.isfinite().all())
+            for use in (detector.decision_function, partial(detector.explain, 0)):
+                with pytest.raises(InputError) as caught:
+                    use(with_cities("Bern", "Oslo"))
+                assert str(caught.value) == (
+                    "The detector was fitted on other features: the network has 'city = Bern' and "
+                    "lacks 'city = Rome'; give it the same columns with the same categories in "
+                    "the same order, or fit a detector on it."
+                )
+
+    def test_tables_are_compared_as_well_and_their_order_counts(self):
+        edges = {"source": range(40), "target": [*range(1, 40), 0]}
+        nodes = {
+            "id": range(40),
+            "age": [n % 7 for n in range(40)],
+            "pay": [n**2 for n in range(40)],
+        }
+        detector = EgoScore(**SURPRISE).fit(AttributedGraph.from_tables(edges, nodes))
+        back = AttributedGraph.from_tables(edges, nodes, features=["pay", "age"])
+        with pytest.raises(InputError, match="has them in another order, 'pay', 'age'; give it"):
+            detector.decision_function(back)
+
+    def test_where_nothing_is_called_by_a_name_the_number_decides(self, tmp_path):
+        graph = AttributedGraph.from_networkx(with_cities("Oslo", "Rome"))
+        moments = graph.features + np.float64([1.7e9, 0, 0])  # which are measured from an offset
+        named = AttributedGraph.from_edges(ends(graph), moments, feature_names=["when", "a", "b"])
+        plain = AttributedGraph.from_edges(ends(graph), graph.features, feature_names=list("abc"))
+        nameless = [(ends(graph), moments), (ends(graph), graph.features), plain]
+        detector = EgoScore(**SURPRISE).fit(named)
+        assert named.columns
+        for data in nameless:
+            assert bool(detector.decision_function(data).isfinite().all())
+            assert detector.explain(0, data).node == "0"
+        assert bool(EgoScore(**SURPRISE).fit(nameless[0]).decision_function(named).isfinite().all())
+
+    def test_a_file_of_an_older_version_knows_no_titles(self, tmp_path):
+        path = tmp_path / "m.safetensors"
+        EgoScore(**SURPRISE).fit(with_cities("Oslo", "Rome")).save(path)
+        tensors, text = load_tensors(path)
+        facts = json.loads(text["egoscore"])
+        del facts["titles"]
+        save_file(tensors, path, {"egoscore": json.dumps(facts)})
+        score = EgoScore.load(path).decision_function(with_cities("Bern", "Oslo"))
+        assert bool(score.isfinite().all())

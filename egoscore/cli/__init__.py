@@ -24,8 +24,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, explain, report, bench, datasets):
+for command in (detect, report, bench, datasets):
     app.command()(command)
+# a node may be called -12, which is no option then
+app.command(context_settings={"ignore_unknown_options": True})(explain)
 
 
 def _version(asked: bool) -> None:

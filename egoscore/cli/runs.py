@@ -38,15 +38,18 @@ def explain(
 def _explanation(run: Path, node: str) -> Explanation:
     """Why a node of a finished run has its score."""
     from egoscore.detector import EgoScore
-    from egoscore.engine.files import MODEL_FILE
+    from egoscore.engine.files import EDGES_FILE, MODEL_FILE, NODES_FILE
+    from egoscore.engine.kept_network import require_size
     from egoscore.tell.findings import Findings
-    from egoscore.tell.mending import NETWORK, needing
+    from egoscore.tell.mending import needing
 
     Findings.read(run)  # says what to do where there is no finished run
     with needing(run, MODEL_FILE):
         detector = EgoScore.load(run)
-    with needing(run, *NETWORK):
-        return detector.explain(node)
+    with needing(run, NODES_FILE, EDGES_FILE):
+        require_size(run, len(detector.decision_score_), detector.n_features_in_)
+        detector.explain_all([])  # reads the network, which the detector then keeps
+    return detector.explain(node)
 
 
 def report(

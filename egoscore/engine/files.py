@@ -1,7 +1,8 @@
-"""Files that are either whole or not there."""
+"""The files of a run, by name, and how they are written: they are either whole or not there."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -14,9 +15,14 @@ from egoscore.errors import RunError
 if TYPE_CHECKING:
     from torch import Tensor
 
-MODEL_FILE = "model.safetensors"
+CONFIG_FILE, MODEL_FILE = "config.json", "model.safetensors"
+NODES_FILE, EDGES_FILE = "network/nodes.parquet", "network/edges.parquet"
 UNFINISHED = ".unfinished-"
 LOCK = ".lock"
+_CONFIG = {
+    **{"source": str, "seed": int, "preset": str, "contamination": str | float},
+    **{"settings": dict, "network": dict, "fingerprint": str, "versions": dict},
+}
 
 
 @contextmanager
@@ -91,6 +97,31 @@ def model_path(path: Path) -> Path:
     return file
 
 
+def read_config(run: Path) -> dict[str, Any]:
+    """What a run was made with. A directory without that is no run that could be taken up."""
+    file = run / CONFIG_FILE
+    with suppress(AttributeError, ValueError):
+        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if all(isinstance(config.get(name), kind) for name, kind in _CONFIG.items()):
+            return config
+    raise RunError(f"{file} is damaged or not that of a run; choose another directory.")
+
+
 def is_ours(path: Path) -> bool:
     """What a run killed in its very first moment may have left."""
     return path.name == LOCK or path.name.startswith(UNFINISHED)
+
+
+def require_writable(path: Path) -> None:
+    """Fail as making the directory would, if something is in the way or it is not allowed."""
+    path = path.absolute()
+    nearest = next(place for place in (path, *path.parents) if place.exists())
+    if not nearest.is_dir():
+        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def unusable(path: Path, error: OSError) -> RunError:
+    """What to say of a place that the system refuses."""
+    return RunError(f"Cannot use {path} for a run: {error.strerror}.")

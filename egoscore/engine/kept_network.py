@@ -10,19 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from egoscore.engine.files import replacing
+from egoscore.engine.files import EDGES_FILE, NODES_FILE, replacing
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.columns import FeatureColumn
 
-_FOLDER, _NODES, _EDGES = "network", "nodes.parquet", "edges.parquet"
 _ROWS_AT_ONCE = 262_144
 
 
 def save_network(graph: AttributedGraph, ids: pa.Array, run: Path) -> None:
     """Write nodes with their features, and edges by number; `ids` (N,) as in the ranking."""
-    folder = run / _FOLDER
-    folder.mkdir(exist_ok=True)
+    (run / NODES_FILE).parent.mkdir(exist_ok=True)
     about = {
         "directed": graph.directed,
         "columns": [asdict(column) for column in graph.described],
@@ -30,12 +28,12 @@ def save_network(graph: AttributedGraph, ids: pa.Array, run: Path) -> None:
     names = ["id", *(f"x{column}" for column in range(graph.num_features))]
     types = [ids.type] + [pa.float32()] * graph.num_features
     schema = pa.schema(list(zip(names, types, strict=True)), {"egoscore": json.dumps(about)})
-    with replacing(folder / _NODES) as draft, pq.ParquetWriter(draft, schema) as writer:
+    with replacing(run / NODES_FILE) as draft, pq.ParquetWriter(draft, schema) as writer:
         for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             columns = np.ascontiguousarray(graph.features[rows].T)
             writer.write_table(pa.table([ids[rows], *map(pa.array, columns)], schema=schema))
-    with replacing(folder / _EDGES) as draft:
+    with replacing(run / EDGES_FILE) as draft:
         pq.write_table(_edges(graph), draft)
 
 
@@ -49,11 +47,10 @@ def _edges(graph: AttributedGraph) -> pa.Table:
 
 def load_network(run: Path) -> AttributedGraph | None:
     """The network kept in a run; None where there is none."""
-    folder = run / _FOLDER
-    if not (folder / _NODES).exists() or not (folder / _EDGES).exists():
+    if not (run / NODES_FILE).exists() or not (run / EDGES_FILE).exists():
         return None
     try:
-        nodes, edges = pq.read_table(folder / _NODES), pq.read_table(folder / _EDGES)
+        nodes, edges = pq.read_table(run / NODES_FILE), pq.read_table(run / EDGES_FILE)
         about = json.loads(nodes.schema.metadata[b"egoscore"])
         columns = tuple(FeatureColumn(**column) for column in about["columns"])
         features = np.empty((nodes.num_rows, len(columns)), dtype=np.float32)
@@ -65,4 +62,15 @@ def load_network(run: Path) -> AttributedGraph | None:
         # not checked again: as text the ids 1 and "1" are the same
         return replace(graph, ids=nodes["id"].to_numpy(), columns=columns)
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        folder = (run / NODES_FILE).parent
         raise RunError(f"The network kept in {folder} is damaged; run `detect` again.") from error
+
+
+def require_size(run: Path, num_nodes: int, num_features: int) -> None:
+    """Refuse a network kept in a run that is not the one judged there; only its size is read."""
+    found = pq.read_metadata(run / NODES_FILE)
+    if (found.num_rows, found.num_columns - 1) != (num_nodes, num_features):
+        raise RunError(
+            f"{run / NODES_FILE} must have {num_nodes:,} nodes and {num_features:,} features "
+            f"(found {found.num_rows:,} and {found.num_columns - 1:,}); run `detect` again."
+        )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import shutil
 import time
 from contextlib import suppress
@@ -17,14 +15,18 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from egoscore.engine.files import (
+    CONFIG_FILE,
     LOCK,
     MODEL_FILE,
     UNFINISHED,
     is_ours,
     load_tensors,
     lock_directory,
+    read_config,
     replacing,
+    require_writable,
     save_tensors,
+    unusable,
     write_text,
 )
 from egoscore.errors import RunError, TrainingError
@@ -70,7 +72,7 @@ class RunDirectory:
         except BaseException as error:
             run.__exit__()
             if isinstance(error, OSError):
-                raise _unusable(run.path, error) from error
+                raise unusable(run.path, error) from error
             raise
         return run
 
@@ -80,10 +82,10 @@ class RunDirectory:
         try:
             if path.exists() and not path.is_dir():
                 raise RunError(f"{path} is a file; a run needs a directory of its own.")
-            _require_writable(path)
+            require_writable(path)
         except OSError as error:
-            raise _unusable(path, error) from error
-        known = (path / "config.json").exists()
+            raise unusable(path, error) from error
+        known = (path / CONFIG_FILE).exists()
         if not known and path.exists() and any(not is_ours(p) for p in path.iterdir()):
             raise RunError(
                 f"{path} is not empty and holds no run of egoscore; choose another directory."
@@ -91,13 +93,13 @@ class RunDirectory:
 
     def _begin(self, config: dict[str, Any]) -> None:
         self.require_usable(self.path)
-        known = (self.path / "config.json").exists()
+        known = (self.path / CONFIG_FILE).exists()
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = lock_directory(self.path)
         if known:
             self._require_same(config)
         # before the folders: what has no config.json must not look like somebody else's
-        write_text(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+        write_text(self.path / CONFIG_FILE, json.dumps(config, indent=2) + "\n")
         for folder in ("", "training", "components"):
             (self.path / folder).mkdir(exist_ok=True)
             for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
@@ -107,23 +109,15 @@ class RunDirectory:
         """Remove what this run wrote before it failed."""
         for folder in ("training", "components"):
             shutil.rmtree(self.path / folder, ignore_errors=True)
-        for name in ("config.json", LOCK):
+        for name in (CONFIG_FILE, LOCK):
             (self.path / name).unlink(missing_ok=True)
         if not self._was_there:
             with suppress(OSError):  # somebody else may have put something there meanwhile
                 self.path.rmdir()
 
     def _require_same(self, config: dict[str, Any]) -> None:
-        try:
-            found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-            before, now = _flat(found), _flat(json.loads(json.dumps(config)))
-            if "fingerprint" not in found:
-                raise ValueError
-        except (AttributeError, TypeError, ValueError):
-            raise RunError(
-                f"{self.path / 'config.json'} is damaged or not that of a run; choose another "
-                "directory."
-            ) from None
+        found = read_config(self.path)
+        before, now = _flat(found), _flat(json.loads(json.dumps(config)))
         for name in now:
             if now[name] != before.get(name):
                 other = f"{name} ({before.get(name)}, now {now[name]})"
@@ -210,20 +204,6 @@ class RunDirectory:
         return table if np.array_equal(table.node, nodes) else None
 
 
-def _require_writable(path: Path) -> None:
-    """Fail as making the directory would, if something is in the way or it is not allowed."""
-    path = path.absolute()
-    nearest = next(place for place in (path, *path.parents) if place.exists())
-    if not nearest.is_dir():
-        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def _unusable(path: Path, error: OSError) -> RunError:
-    return RunError(f"Cannot use {path} for a run: {error.strerror}.")
-
-
 def _read_shard(file: Path) -> ComponentTable:
     columns = pq.read_table(file)
     facts = json.loads(columns.schema.metadata[b"egoscore"])
@@ -247,7 +227,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:
     """What makes two runs the same, name by name."""
-    settings = config.get("settings") or {}
-    software = {"egoscore version": (config.get("versions") or {}).get("egoscore")}
+    settings = config.get("settings", {})
+    software = {"egoscore version": config.get("versions", {}).get("egoscore")}
     fixed = {name: settings[name] for name in settings if name not in _FREE_SETTINGS}
     return {name: config.get(name) for name in _IDENTITY} | software | fixed

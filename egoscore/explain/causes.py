@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_HIGH, _RARE = 3.0, 0.05  # one in twenty is as surprising
+HIGH = 3.0  # one in twenty is as surprising
+_RARE = 0.05
 # preset "paper": by which part of the score a question is answered
 RETURNED = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
 
@@ -16,7 +17,7 @@ def by_strength(answers: Mapping[str, float]) -> dict[str, float]:
 
 def causes_of(answers: Mapping[str, float]) -> tuple[str, ...]:
     """The questions by which a node is among the 5% most surprising, strongest first."""
-    return tuple(name for name, answer in by_strength(answers).items() if answer > _HIGH)
+    return tuple(name for name, answer in by_strength(answers).items() if answer > HIGH)
 
 
 def is_rare(p_value: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, Self, final
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ class Reasons:
     picture: Picture
 
 
+# Not composed of its reasons: users read `why.features`, and JSON has all on one level. It only
+# adds fields to a class that has no methods, so that nothing can be overridden.
+@final
 @dataclass(frozen=True)
 class Explanation(Reasons):
     """Why a node has its score: its reasons, where it stands, and both in words.

@@ -81,13 +81,18 @@ def deviating(
     """The features that are furthest off, in the user's units.
 
     `raw` (F,) as the user gave them; `observed` (F,) as the model sees them; `rest` (F,) how far
-    those are off; `sizes` (F,) the same in usual errors. What was filled in is told as missing.
+    those are off; `sizes` (F,) the same in usual errors. What was filled in is told as missing; a
+    yes where yes is likelier than no is told last, however rare it is to be unsure.
     """
     expected = scaling.unscale((observed - rest)[None])[0]
     flags = zip(columns, raw, strict=True)
     filled = {column.name for column, value in flags if column.kind == "missing" and value}
     found = []
-    for j in np.argsort(-np.abs(sizes), kind="stable")[:most]:
+    is_likely = [
+        column.is_yes_or_no and abs(value - ought) < 0.5
+        for column, value, ought in zip(columns, raw, expected, strict=True)
+    ]
+    for j in np.lexsort((-np.abs(sizes), np.array(is_likely)))[:most]:
         words = _told(columns[j], float(raw[j]), float(expected[j]), columns[j].name in filled)
         found.append(Deviation(*words, round(float(sizes[j]), 2)))
     return tuple(found)

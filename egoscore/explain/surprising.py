@@ -36,7 +36,7 @@ class SurpriseReasons(Reasoner):
         self.structure = structure(graph)
         self.is_training = is_training
         if model.is_told_structure:
-            self.like_it = "nodes with about as many neighbours"
+            self.like_it = "nodes, given their number of neighbours,"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         errors = self._expect(some).errors
         self.usual = UsualErrors.fit(errors, graph.described, model.seed)
@@ -133,12 +133,16 @@ def _about_company(reasons: Reasons) -> str:
         return "it does not fit the neighbours of its neighbours"
     sentence = "it does not fit its neighbours"
     if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
-        sentence = (
-            f"it differs from its neighbours (energy {reasons.energy_before:.3g}, "
-            f"{reasons.energy_after:.3g} expected)"
-        )
+        sentence = f"it differs from its neighbours{_times_more(reasons)}"
     strangers = reasons.surprising[:2]
     return sentence + (f", least like it {_listed(strangers)}" if strangers else "")
+
+
+def _times_more(reasons: Reasons) -> str:
+    """By how much it differs from its neighbours, if that can be said."""
+    is_more = reasons.energy_before > 1.5 * reasons.energy_after > 0.0
+    times = reasons.energy_before / reasons.energy_after if is_more else 1.0
+    return f" {times:,.2g} times as much as is expected" if 1.5 < times < 1e4 else ""
 
 
 def _about_place(reasons: Reasons) -> str:

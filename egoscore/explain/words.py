@@ -81,10 +81,17 @@ def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:
 
 
 def _row(node: Any, ids: list[Any], alike: list[int]) -> int:
-    """Of the rows whose ids look like `node`: the first whose id is of its kind, else the first."""
-    if not alike:
-        raise InputError(f"There is no node {node!r} in the network; {_near(ids, str(node))}")
-    return next((row for row in alike if type(ids[row]) is type(node)), alike[0])
+    """Of the rows whose ids look like `node`: the first whose id is of its kind, else the first.
+
+    Where none looks like it, the one whose id equals it.
+    """
+    if alike:
+        return next((row for row in alike if type(ids[row]) is type(node)), alike[0])
+    try:
+        return ids.index(node)  # {8, 0} equals {0, 8} and does not look like it
+    except (RuntimeError, ValueError):  # the first from tensors, which cannot be compared
+        known = f"There is no node {node!r} in the network; {_near(ids, str(node))}"
+        raise InputError(known) from None
 
 
 def _near(ids: list[Any], name: str) -> str:

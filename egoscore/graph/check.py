@@ -18,6 +18,7 @@ NO_FEATURES = (
 )
 NO_NODES = "The network is empty: it has no nodes; give it at least one."
 _MAX_NODES = 2**31 - 1
+_MOST_TITLES = 5  # in a sentence
 
 
 def to_numpy(value: Any) -> NDArray[Any]:
@@ -51,7 +52,7 @@ def features(
         raise InputError(NO_FEATURES)
     if values.shape[0] > _MAX_NODES:
         raise InputError(f"At most {_MAX_NODES} nodes are supported (found {values.shape[0]}).")
-    names = names or tuple(f"x{column}" for column in range(values.shape[1]))
+    names = names or numbered_names(values.shape[1])
     if len(names) != values.shape[1]:
         raise InputError(
             f"There must be one name for each of the {values.shape[1]} features "
@@ -63,6 +64,32 @@ def features(
     offsets = _measured(values, narrow)
     described = zip(names, offsets, strict=True)
     return narrow, tuple(FeatureColumn(name, offset=offset) for name, offset in described)
+
+
+def numbered_names(count: int) -> tuple[str, ...]:
+    """What features are called that the user gave no names."""
+    return tuple(f"x{column}" for column in range(count))
+
+
+def same_features(fitted: Sequence[str], found: Sequence[str]) -> None:
+    """Refuse features of other titles than a detector was fitted on, where both are known."""
+    if not fitted or not found or list(fitted) == list(found):
+        return
+    new = [title for title in found if title not in fitted]
+    missing = [title for title in fitted if title not in found]
+    parts = ((new, "has"), (missing, "lacks"))
+    how = " and ".join(f"{words} {_listed(titles)}" for titles, words in parts if titles)
+    how = how or f"has them in another order, {_listed(found)}"
+    raise InputError(
+        f"The detector was fitted on other features: the network {how}; give it the same columns "
+        "with the same categories in the same order, or fit a detector on it."
+    )
+
+
+def _listed(titles: Sequence[str]) -> str:
+    shown = ", ".join(f"'{title}'" for title in titles[:_MOST_TITLES])
+    rest = len(titles) - _MOST_TITLES
+    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def _measured(values: NDArray[Any], narrow: NDArray[np.float32]) -> list[float]:
@@ -252,17 +279,3 @@ def binary_or_none(values: Any, size: int) -> NDArray[np.int8] | None:
     if not np.isin(array, (0, 1)).all():
         return None
     return array.reshape(size).astype(np.int8)
-
-
-def vectors(records: Sequence[Mapping[str, Any]], nodes: Sequence[Any]) -> NDArray[Any]:
-    """The attribute x of every node as a table (N, F)."""
-    length = len(records[0]["x"])
-    for node, record in zip(nodes, records, strict=True):
-        found = np.shape(record.get("x", ()))
-        if found != (length,):
-            raise InputError(
-                f"Node {node!r} has an attribute 'x' of shape {found}, others of shape "
-                f"({length},); all must be equally long."
-            )
-    # as objects: text among numbers would turn them all into text
-    return np.array([list(record["x"]) for record in records], dtype=object)

@@ -38,6 +38,11 @@ class FeatureColumn:
             return f"{self.name} is missing"
         return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
 
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether the feature is 1 or 0, for yes or no."""
+        return self.kind in ("yes/no", "category", "missing")
+
     def show(self, value: float) -> str:
         """A value of the feature as the user would write it."""
         return self._written(value, 4)
@@ -54,7 +59,7 @@ class FeatureColumn:
         value += self.offset
         if self.kind == "date":
             return _moment(value, digits)
-        if self.kind in ("yes/no", "category", "missing"):
+        if self.is_yes_or_no:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"

@@ -65,6 +65,12 @@ class AttributedGraph:
         return self.columns or tuple(FeatureColumn(name) for name in self.feature_names)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """What the user calls the features, where that says what they are; otherwise ()."""
+        titles = tuple(column.title for column in self.columns)
+        return () if titles == check.numbered_names(len(titles)) else titles
+
+    @property
     def num_nodes(self) -> int:
         """Number of nodes, isolated ones included."""
         return len(self.features)
@@ -194,13 +200,13 @@ class AttributedGraph:
     def from_networkx(
         cls,
         graph: networkx.Graph[Any],
-        features: Sequence[str] | None = None,
+        features: str | Sequence[str] | None = None,
         label: str | None = "y",
         **choices: Any,
     ) -> AttributedGraph:
         """A network from a networkx graph; its own type says whether it is directed.
 
-        `features` names the node attributes to use, in order. Without it: the attribute `x` if
+        `features` names one node attribute, or several in order. Without it: the attribute `x` if
         nodes have one (a vector), otherwise all that can be used, as from a table. `label` is
         never a feature; it becomes the labels if it is 0 or 1 for every node. `choices` are
         `ignore`, `weight` and `impute` of `egoscore.read.Choices`.
@@ -208,7 +214,8 @@ class AttributedGraph:
         from egoscore.read import Choices
         from egoscore.read.networkx_graph import read_networkx
 
-        chosen = None if features is None else tuple(features)
+        named = (features,) if isinstance(features, str) else features
+        chosen = None if named is None else tuple(named)
         return read_networkx(graph, label, Choices(features=chosen, **choices)).graph
 
     @classmethod

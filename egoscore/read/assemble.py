@@ -13,7 +13,6 @@ from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.read.choices import Choices, Reading
-from egoscore.read.csv_file import CsvTable
 from egoscore.read.features import Features, read_features, with_unique_titles
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.matching import Matched, match_ends, match_table
@@ -38,7 +37,7 @@ def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -
     if nodes is not None:
         wanted = [name for name in (choices.id, choices.label, *(choices.features or ())) if name]
         node_table = open_table(nodes, "the node table", wanted, choices.encoding)
-    if not any(isinstance(table, CsvTable) for table in (edge_table, node_table)):
+    if not any(table.separator for table in (edge_table, node_table) if table is not None):
         choices.refuse(("--encoding",), "no table is a text file")
     return assemble(edge_table, node_table, choices)
 
@@ -53,7 +52,7 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
     ends = find_ends(edges, choices, notes)
     source, target, weights = _read_ends(edges, ends, choices, notes)
     if nodes is None:
-        matched = match_ends(source, target, edges.name, notes)
+        matched = match_ends(source, target, notes)
         features, labels = Features(np.empty((0, 0), dtype=np.float32), ()), None
     else:
         loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
@@ -94,6 +93,8 @@ def _read_ends(
     wanted = [*ends, *([weight] if weight else [])]
     loaded = edges.read(wanted)
     source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
+    if not len(source.codes) and not edges.may_be_empty:
+        raise InputError(f"{edges.name} has no rows; a network needs edges.")
     weights = None
     if weight is not None:
         weights = weight, read_weights(loaded.pop(weight), weight, edges, notes)
@@ -113,26 +114,34 @@ def _build(
     choices: Choices,
     notes: list[str],
 ) -> AttributedGraph:
-    """The network, with the structure as its features if there are none."""
-    size = len(matched.ids)
-    values = features.values if features.columns else np.zeros((size, 1), dtype=np.float32)
-    graph = AttributedGraph.from_edges(matched.ends, values, choices.directed, matched.ids, labels)
-    columns = features.columns
-    if not columns:
-        graph = with_structure(graph, notes)
-        columns = graph.columns
+    """The network; where neither nodes nor edges have features, its structure gives them."""
+    size, columns = len(matched.ids), features.columns
+    values = features.values if columns else np.zeros((size, 0), dtype=np.float32)
     if weights is not None:
         name, amounts = weights
         amounts = amounts if matched.kept is None else amounts[matched.kept]
         table, described = weigh(matched.ends, amounts, size, name)
-        columns += described
-        graph = replace(graph, features=np.hstack([graph.features, table]))
+        columns, values = columns + described, np.hstack([values, table])
         notes.append(
             f"The weights '{name}' become three features of the nodes: total, mean and largest."
         )
+    if not columns:
+        return _plain(matched, labels, choices, notes)
+    graph = AttributedGraph.from_edges(matched.ends, values, choices.directed, matched.ids, labels)
     columns = with_unique_titles(columns)
     titles = tuple(column.title for column in columns)
     return replace(graph, columns=columns, feature_names=titles)
+
+
+def _plain(
+    matched: Matched, labels: NDArray[np.int8] | None, choices: Choices, notes: list[str]
+) -> AttributedGraph:
+    """A network of edges alone."""
+    if not len(matched.ends[0]):
+        raise InputError("The network has neither edges nor features; give it one of them.")
+    nothing = np.zeros((len(matched.ids), 1), dtype=np.float32)
+    graph = AttributedGraph.from_edges(matched.ends, nothing, choices.directed, matched.ids, labels)
+    return with_structure(graph, notes)
 
 
 def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:

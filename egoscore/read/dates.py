@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import any_match, matches
+from egoscore.read.cells import matches
 from egoscore.read.ways import Parsed, Way, parse
 
 _DAY = 86_400.0
@@ -20,11 +21,11 @@ _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
 _TIME = rf"(?P<time>(?:[ T]{_CLOCK}(?::[0-5]\d)?)?)$"
 _YEAR_LAST = r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4})" + _TIME
 _YEAR_FIRST = r"^(?P<year>\d{4})[./](?P<first>\d{1,2})[./](?P<second>\d{1,2})" + _TIME
-_ISO = (
-    r"^\d{4}-\d\d-\d\d([ T]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
-    r"(Z|[+-]\d\d(:?\d\d)?)?)?$"
-)
-_ZONED = r"[ T]\d\d[\d:.]*(Z|[+-]\d\d(:?\d\d)?)$"
+_ISO_DAY = r"^\d{4}-\d\d-\d\d"
+_ISO_TIME = r"[ T]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
+_ISO_LOCAL = rf"{_ISO_DAY}({_ISO_TIME})?$"
+_ISO_ZONED = rf"{_ISO_DAY}{_ISO_TIME}(Z|[+-]\d\d(:?\d\d)?)$"
+_IN_UTC = "times in UTC"
 
 
 def days(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -41,7 +42,7 @@ def days(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 def zone_words(kind: pa.DataType) -> str | None:
     """What is to be said of moments with a time zone, which are counted in UTC."""
-    return "times in UTC" if pa.types.is_timestamp(kind) and kind.tz is not None else None
+    return _IN_UTC if pa.types.is_timestamp(kind) and kind.tz is not None else None
 
 
 def parse_dates(cells: pa.Array) -> Parsed | None:
@@ -55,7 +56,8 @@ def parse_dates(cells: pa.Array) -> Parsed | None:
 
 def date_ways(text: pa.Array) -> Iterator[Way]:
     """The ways in which dates may be written here."""
-    yield Way(_fits_iso, _days, _zone(text))
+    yield _iso(_ISO_LOCAL, None, None)
+    yield _iso(_ISO_ZONED, "UTC", _IN_UTC)
     yield _ordered(_YEAR_FIRST, "first", "second", "year, month, day")
     day_first = _ordered(_YEAR_LAST, "second", "first", "day, month, year")
     month_first = _ordered(_YEAR_LAST, "first", "second", "month, day, year")
@@ -65,12 +67,13 @@ def date_ways(text: pa.Array) -> Iterator[Way]:
     yield from (day_first, month_first)
 
 
-def _zone(text: pa.Array) -> str | None:
-    return "times in UTC" if any_match(text, _ZONED) else None
+def _iso(pattern: str, zone: str | None, how: str | None) -> Way:
+    """Dates in ISO form of a pattern, which all have a time zone or none."""
 
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        return matches(text, pattern) & _exist(text)
 
-def _fits_iso(text: pa.Array) -> NDArray[np.bool_]:
-    return matches(text, _ISO) & _exist(text)
+    return Way(fits, partial(_days, zone=zone), how)
 
 
 def _exist(iso: pa.Array) -> NDArray[np.bool_]:
@@ -107,12 +110,9 @@ def _as_iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:
     return pc.binary_join_element_wise(dates, times, "")
 
 
-def _days(iso: pa.Array) -> NDArray[np.float64] | None:
-    """Text in ISO form as days, with or without zones and fractions; None if some have zones."""
+def _days(iso: pa.Array, zone: str | None = None) -> NDArray[np.float64] | None:
+    """Text in ISO form as days, with or without fractions; None if no unit of time holds it."""
     for unit in ("us", "ns"):
-        for zone in (None, "UTC"):
-            try:
-                return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
-            except pa.ArrowInvalid:
-                continue
+        with suppress(pa.ArrowInvalid):
+            return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
     return None

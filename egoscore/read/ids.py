@@ -109,7 +109,8 @@ def _used(ids: IdColumn) -> IdColumn:
 def settle(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
     """The same columns with ids of one type: those of both ends, then those of the node table."""
     columns = _trimmed(_without_point_zero(columns, notes), has_table, notes)
-    if all(column.has_numbers or all_match(column.values, _WHOLE) for column in columns):
+    present = [column for column in columns if len(column.values)]
+    if all(column.has_numbers or all_match(column.values, _WHOLE) for column in present):
         return [replace(column, values=column.values.cast(pa.int64())) for column in columns]
     return [replace(column, values=column.values.cast(pa.string())) for column in columns]
 

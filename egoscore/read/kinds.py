@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from egoscore.read.cells import MISSING, bare_cells
 from egoscore.read.dates import date_ways, days, parse_dates, zone_words
 from egoscore.read.numbers import are_codes, number_ways, parse_numbers
 from egoscore.read.table import counted, decoded, is_number, is_text
-from egoscore.read.ways import Ways, parse_most
+from egoscore.read.ways import Parsed, Ways, parse_most
 
 MOST_CATEGORIES = 20
 YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
@@ -189,7 +189,7 @@ def _damage(cells: pa.Array, rows: NDArray[np.int64], values: NDArray[np.float64
     return Damage(int(np.count_nonzero(is_damaged)), cell, first)
 
 
-def _parse_yes_no(cells: pa.Array, _: bool) -> tuple[NDArray[np.float64], str | None] | None:
+def _parse_yes_no(cells: pa.Array, _: str) -> Parsed | None:
     if len(cells) > _MOST_SPELLINGS:
         return None
     words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
@@ -201,7 +201,7 @@ def _parse_yes_no(cells: pa.Array, _: bool) -> tuple[NDArray[np.float64], str | 
     return np.array([answers.get(word, np.nan) for word in words]), None
 
 
-_READERS: dict[str, Any] = {
+_READERS: dict[str, Callable[[pa.Array, str], Parsed | None]] = {
     "yes/no": _parse_yes_no,
     "number": parse_numbers,
     "date": lambda cells, _: parse_dates(cells),

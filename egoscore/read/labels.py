@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.read.kinds import Column, decide
-from egoscore.read.names import LABEL, bare, find, is_answer
+from egoscore.read.kinds import MOST_CATEGORIES, Column, decide
+from egoscore.read.names import DOUBTFUL_ANSWERS, LABEL, bare, find, is_answer
 from egoscore.read.table import Table
 
 # Words for normal and outlier, beside those for no and yes.
@@ -29,11 +29,21 @@ def drop_answers(
 ) -> None:
     """Leave out of `loaded` what would give the answer away, unless it is `asked` for."""
     for name in [c for c in loaded if is_answer(c) and bare(c) not in asked]:
+        if bare(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
+            continue
         del loaded[name]
         notes.append(
             f"{table.name}: column '{name}' looks like the answer and is left out; --label "
             f"'{name}' evaluates with it, --features … uses it."
         )
+
+
+def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
+    """Whether a column holds more different numbers than there would be classes."""
+    found = _decided(column, name, table)
+    if found is None or found.kind != "number":
+        return False
+    return len(np.unique(found.parts[0][~found.is_missing])) > MOST_CATEGORIES
 
 
 def read_labels(

@@ -32,9 +32,9 @@ class Matched:
     extra: int = 0
 
 
-def match_ends(source: IdColumn, target: IdColumn, edges: str, notes: list[str]) -> Matched:
+def match_ends(source: IdColumn, target: IdColumn, notes: list[str]) -> Matched:
     """The nodes that the edges name, when no table does."""
-    _refuse_missing_ends(source, target, edges)
+    _refuse_missing_ends(source, target)
     source, target = settle([source, target], False, notes)
     ids = pc.unique(pa.chunked_array([source.values, target.values]))
     ends = np.stack([_rows(end, ids)[end.codes] for end in (source, target)])
@@ -54,7 +54,7 @@ def match_table(
     Without it these are left out together with their edges: nothing is known of them. `tables`
     are the names of both, edges first.
     """
-    _refuse_missing_ends(source, target, tables[0])
+    _refuse_missing_ends(source, target)
     _refuse_bad_table_ids(table_ids, tables[1])
     source, target, table_ids = settle([source, target, table_ids], True, notes)
     ids = table_ids.values
@@ -133,9 +133,7 @@ def _unknown(source: IdColumn, target: IdColumn, found: list[NDArray[np.int32]])
     return pc.unique(pa.chunked_array(missing))
 
 
-def _refuse_missing_ends(source: IdColumn, target: IdColumn, edges: str) -> None:
-    if not len(source.codes):
-        raise InputError(f"{edges} has no rows; a network needs edges.")
+def _refuse_missing_ends(source: IdColumn, target: IdColumn) -> None:
     for end in (source, target):
         row = end.first_missing()
         if row is not None:

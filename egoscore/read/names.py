@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from egoscore.errors import InputError
 from egoscore.read.choices import Choices
@@ -58,6 +58,22 @@ PAIRS = (
     ("id1", "id2"),
     ("id_1", "id_2"),
 )
+# Beginnings or ends of such names, before or after what both have in common: from_account.
+STEMS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("origin", "destination"),
+    ("orig", "dest"),
+    ("payer", "payee"),
+    ("buyer", "seller"),
+    ("debtor", "creditor"),
+)
+_TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # from_date is no end
+# Columns so called are no answer if they hold many different numbers: y is also a coordinate.
+DOUBTFUL_ANSWERS = ("y",)
 # The first names are only ever ids; the others are ids if they hold those of the edges.
 SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
 LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
@@ -70,7 +86,7 @@ def bare(name: str) -> str:
 
 def is_answer(name: str) -> bool:
     """Whether a column is called as if it said which nodes are outliers."""
-    return bare(name).replace(" ", "_").replace("-", "_") in ANSWERS
+    return _joined(name) in ANSWERS
 
 
 def find(option: str, given: str, table: Table) -> str:
@@ -89,9 +105,25 @@ def find(option: str, given: str, table: Table) -> str:
 
 def known_pair(columns: Sequence[str]) -> tuple[str, str] | None:
     """The first pair of names that both stand for the ends of an edge."""
-    by_name = {bare(column): column for column in columns}
-    found = ((by_name.get(first), by_name.get(second)) for first, second in PAIRS)
+    by_name = {_joined(column): column for column in columns}
+    meant = [*PAIRS, *(pair for name in by_name for pair in _counterparts(name))]
+    found = ((by_name.get(first), by_name.get(second)) for first, second in meant)
     return next(((a, b) for a, b in found if a is not None and b is not None), None)
+
+
+def _counterparts(name: str) -> Iterator[tuple[str, str]]:
+    """A name that a source may have, each time with what the target would be called."""
+    for first, second in STEMS:
+        common = name.removeprefix(first)
+        if common != name and common.strip("_") not in _TIMES:
+            yield name, second + common
+        common = name.removesuffix(f"_{first}")
+        if common != name and common not in _TIMES:
+            yield name, f"{common}_{second}"
+
+
+def _joined(name: str) -> str:
+    return bare(name).replace(" ", "_").replace("-", "_")
 
 
 def is_header(cells: Sequence[str], given: Sequence[str]) -> bool:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 _SOURCE, _TARGET, _ID = "source", "target", "id"
 _NAME = "the networkx graph"
+_NUMBERS = (Real, np.bool_)
+_WRITTEN = (*_NUMBERS, str, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
 _SETTLED = ("--source", "--target", "--id", "--directed", "--encoding")
 
 
@@ -38,9 +44,10 @@ def read_networkx(
     if not nodes:
         raise InputError(check.NO_NODES)
     label = None if label in (choices.features or ()) else label
-    known = _labels([graph.nodes[node].get(label) for node in nodes])
+    known = _labels(graph, label)
     rows = {node: row for row, node in enumerate(nodes)}
-    if choices.features is None and np.ndim(graph.nodes[nodes[0]].get("x", 0)) == 1:
+    has_vectors = any(len(_shape(x)) == 1 for _, x in graph.nodes(data="x"))
+    if choices.features is None and has_vectors:
         choices.refuse(choices.made, f"the nodes of {_NAME} have a vector x, not columns")
         found, notes = _with_vectors(graph, rows), tuple[str, ...]()
     else:
@@ -55,16 +62,49 @@ def read_networkx(
 
 def _with_vectors(graph: networkx.Graph[Any], rows: Mapping[Any, int]) -> AttributedGraph:
     """The network whose nodes have vectors called x."""
-    values = check.vectors([graph.nodes[node] for node in rows], list(rows))
     ends = np.array([(rows[edge[0]], rows[edge[1]]) for edge in graph.edges], dtype=np.int64)
-    return AttributedGraph.from_edges(ends.reshape(-1, 2).T, values, graph.is_directed())
+    return AttributedGraph.from_edges(ends.reshape(-1, 2).T, _vectors(graph), graph.is_directed())
 
 
-def _labels(values: list[Any]) -> NDArray[np.int8] | None:
+def _vectors(graph: networkx.Graph[Any]) -> NDArray[Any]:
+    """The attribute x of every node as a table (N, F)."""
+    shapes = {node: _shape(x) for node, x in graph.nodes(data="x")}
+    wanted = next(shape for shape in shapes.values() if len(shape) == 1)
+    for node, shape in shapes.items():
+        if shape != wanted:
+            has_one = graph.nodes[node].get("x") is not None
+            found = f"an attribute 'x' of shape {shape}" if has_one else "no attribute 'x'"
+            raise InputError(
+                f"Node {node!r} has {found}, others have one of shape {wanted}; every node needs "
+                "one, and all must be equally long."
+            )
+    vectors = (x for _, x in graph.nodes(data="x"))
+    # as objects: text among numbers would turn them all into text
+    rows = [x.tolist() if hasattr(x, "tolist") else list(x) for x in vectors]
+    return np.array(rows, dtype=object)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of an attribute; of rows of unequal length how many they are."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return (len(value),)
+
+
+def _labels(graph: networkx.Graph[Any], label: str | None) -> NDArray[np.int8] | None:
     """The labels if there is one for every node and all are 0 or 1."""
+    values = [_scalar(data.get(label)) for data in graph.nodes.values()]
     if any(value is None for value in values):
         return None
-    return check.binary_or_none(np.array(values), len(values))
+    try:
+        array = np.array(values)
+    except ValueError:
+        raise InputError(
+            f"The label '{label}' of {_NAME} has values of unequal length; give every node 0 or 1, "
+            "or name another attribute as the label."
+        ) from None
+    return check.binary_or_none(array, len(values))
 
 
 def graph_tables(
@@ -74,6 +114,7 @@ def graph_tables(
     ends = [(ids[edge[0]], ids[edge[1]]) for edge in graph.edges]
     attributes = (data for _, _, data in graph.edges(data=True))
     edges = _table(f"the edge list of {name}", (_SOURCE, _TARGET), ends, attributes)
+    edges.may_be_empty = True  # it says itself that it has none
     keys = [(ids[node],) for node in graph]
     return edges, _table(name, (_ID,), keys, graph.nodes.values(), without)
 
@@ -89,12 +130,14 @@ def _table(
     records = list(records)
     attributes = dict.fromkeys(key for record in records for key in record if key not in without)
     columns = {key: _column([r.get(key) for r in records]) for key in attributes}
-    mixed = [str(key) for key, (_, is_mixed) in columns.items() if is_mixed]
     by_key = list(zip(*keys, strict=True)) or [()] * len(key_names)
     arrays = [pa.array(list(one)) for one in by_key]
-    kept = [(str(key), array) for key, (array, _) in columns.items() if key not in key_names]
+    kept = [(str(key), column) for key, column in columns.items() if key not in key_names]
+    arrays += [column.values for _, column in kept]
     names = [*key_names, *(key for key, _ in kept)]
-    table = ArrowTable(name, pa.Table.from_arrays([*arrays, *(a for _, a in kept)], names))
+    odd = {key: column.odd for key, column in kept if column.odd}
+    table = ArrowTable(name, pa.Table.from_arrays(arrays, names), odd)
+    mixed = [key for key, column in kept if column.is_mixed]
     table.notes += [f"{name}: '{key}' mixes types and is read as text." for key in mixed]
     table.notes += [
         f"{name}: the attribute '{key}' is not used." for key in attributes if key in key_names
@@ -102,13 +145,39 @@ def _table(
     return table
 
 
-def _column(values: list[Any]) -> tuple[pa.Array, bool]:
+@dataclass(frozen=True)
+class _Column:
+    """An attribute as a column; `odd` is the type of a value that cannot stand in one."""
+
+    values: pa.Array
+    is_mixed: bool = False
+    odd: str = ""
+
+
+def _column(values: list[Any]) -> _Column:
     """The values of an attribute; if they mix types as text, since there is no type for them."""
-    try:
-        return pa.array(values), False
-    except (pa.ArrowException, OverflowError, TypeError):
-        pass
+    values = [_scalar(value) for value in values]
+    with suppress(pa.ArrowException, OverflowError, TypeError):
+        return _Column(pa.array(values, from_pandas=True))
     known = [value for value in values if value is not None]
-    if all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in known):
-        return pa.array([None if value is None else float(value) for value in values]), False
-    return pa.array([None if value is None else str(value) for value in values]), True
+    if all(isinstance(value, _NUMBERS) for value in known):
+        return _Column(pa.array([None if value is None else _number(value) for value in values]))
+    odd = next((value for value in known if not isinstance(value, _WRITTEN)), None)
+    if odd is not None:
+        return _Column(pa.nulls(len(values)), odd=type(odd).__name__)
+    text = [None if value is None else str(value) for value in values]
+    return _Column(pa.array(text), is_mixed=True)
+
+
+def _scalar(value: Any) -> Any:
+    """A value out of an array or tensor without dimensions; any other as it is."""
+    if isinstance(value, np.generic) or getattr(value, "ndim", None) != 0:
+        return value
+    return value[()] if isinstance(value, np.ndarray) else value.item()
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")  # told with the other values that are

@@ -31,7 +31,7 @@ def read_nodes(
     ignored = {c for c in nodes.columns if any(bare(c) == bare(name) for name in choices.ignore)}
     chosen = [find("features", name, nodes) for name in choices.features or ()]
     label = find_label(nodes, choices.label)
-    loaded = nodes.read([c for c in nodes.columns if c not in ignored])
+    loaded = nodes.read(_needed(nodes, ignored, [*chosen, label], choices))
     id_name, ids = find_ids(loaded, nodes, ends, columns, choices.id, notes)
     _refuse_twice("--features", chosen, {"--ignore": ignored, "--id": {id_name}})
     if choices.label is not None:
@@ -42,6 +42,17 @@ def read_nodes(
         wanted = dict.fromkeys([*chosen, label])
         loaded = {c: loaded[c] for c in wanted if c in loaded}
     return loaded, ids
+
+
+def _needed(
+    nodes: Table, ignored: set[str], named: list[str | None], choices: Choices
+) -> list[str]:
+    """The columns to read: those `named`, or all that are not `ignored` if any may be needed."""
+    kept = [c for c in nodes.columns if c not in ignored]
+    if choices.features is None or choices.id is None:
+        return kept
+    named = [*named, find("id", choices.id, nodes)]
+    return [c for c in kept if c in named]
 
 
 def _refuse_twice(option: str, names: Iterable[str | None], others: dict[str, set[str]]) -> None:

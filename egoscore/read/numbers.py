@@ -1,4 +1,4 @@
-"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, $12 and 45%."""
+"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1.234.567, $12 and 45%."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from egoscore.read.ways import Parsed, Way, parse
 _SPACE = "[ \u00a0\u202f]"
 _MARK = r"(?P<mark>\p{Sc}|%)"  # Sc: any currency
 _SPACED = rf"\d{_SPACE}\d{{3}}"
-# Nobody who means twelve and a half writes these two: two groups, or a group and a dot.
-_SURE_GROUPS = r",\d{3}(,\d{3}|\.)"
+# Nobody who means twelve and a half by 12,500 writes these: two groups, a group and a dot, or a dot
+# with other than three digits after it.
+_SURE_GROUPS = r",\d{3}(,\d{3}|\.)|^[+-]?\d*\.(\d{1,2}|\d{4,})$"
 # Nor does anybody who means thousands write these: other than three digits after the comma, more
 # than three or a zero before it, groups with dots.
 _SURE_DECIMALS = r"^[+-]?(\d*,(\d{1,2}|\d{4,})|(0\d*|\d{4,}),\d+)$|\.\d{3},"
+_SURE_DOTS = r"^[+-]?[1-9]\d{0,2}(\.\d{3}){2,}$"
+_ADDRESS = r"^\d{1,3}(\.\d{1,3}){3}$"  # of a computer
 _SHORT = r"^[+-]?\d{1,3}$"
 # With such cells among them, what looks like numbers are codes.
 _CODE = r"^0\d+\w*$"
@@ -47,8 +50,11 @@ class _Form:
 
 _PLAIN = _Form(r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)$")
 _COMMAS = _Form(
-    r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$", "commas between thousands", between=","
+    r"^[+-]?(([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?|\.\d+)$",
+    "commas between thousands",
+    between=",",
 )
+_DOTS = _Form(r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)$", "dots between thousands", between=r"\.")
 _DECIMAL_COMMA = _Form(
     r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
     "a decimal comma",
@@ -80,10 +86,8 @@ def number_ways(text: pa.Array, separator: str) -> Iterator[Way]:
     """The ways in which numbers may be written here; `separator` stands between cells, if any."""
     for form in _forms(text, separator):
         yield Way(partial(matches, pattern=form.pattern), form.read, form.words or None)
-    mark = _commonest_mark(text)
-    if mark is not None:
-        bare = _without(text, mark)
-        for form in _forms(bare, separator):
+    for mark in _marks(text):
+        for form in _forms(_without(text, mark), separator):
             yield _marked(form, mark)
 
 
@@ -96,15 +100,19 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     """The forms that the text itself and what separates cells allow.
 
     Where commas separate cells, one within a cell stands between thousands. Elsewhere the column
-    shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells and
-    every cell has one, as in files of programs that write 12,5; otherwise thousands.
+    shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells, as
+    in files of programs that write 12,5, unless a cell is a number of at most three digits without
+    a comma, as a number below a thousand would be; otherwise thousands.
     """
+    has_dots = _has_dots(text)
+    if has_dots:  # before the plain numbers: 10.300 is one of those as well
+        yield _DOTS
     yield _PLAIN
     if any_match(text, _SPACED):
         yield from (_SPACES, _SPACES_AND_COMMA)
     if not any_match(text, ","):
         return
-    groups, decimals = any_match(text, _SURE_GROUPS), any_match(text, _SURE_DECIMALS)
+    groups, decimals = any_match(text, _SURE_GROUPS), any_match(text, _SURE_DECIMALS) or has_dots
     if groups or separator == ",":
         yield _COMMAS
     if decimals and separator != ",":
@@ -114,15 +122,19 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
         yield _doubted(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
 
 
+def _has_dots(text: pa.Array) -> bool:
+    """Whether dots stand between thousands; those of 192.168.100.101 do not."""
+    return any_match(text, _SURE_DOTS) and bool(matches(text, _ADDRESS).mean() < 0.5)
+
+
 def _doubted(form: _Form, other: _Form) -> _Form:
     return replace(form, words=f"{form.words} ({other.words} would fit as well)")
 
 
-def _commonest_mark(text: pa.Array) -> str | None:
-    """The currency or percent sign that most cells have first, if any has one."""
+def _marks(text: pa.Array) -> list[str]:
+    """The currency and percent signs that cells have first."""
     found = pc.struct_field(pc.extract_regex(text, _MARK), "mark").drop_null()
-    counts = pc.value_counts(found).to_pylist()
-    return max(counts, key=lambda one: one["counts"])["values"] if counts else None
+    return sorted(pc.unique(found).to_pylist())
 
 
 def _marked(form: _Form, mark: str) -> Way:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -23,10 +23,12 @@ class Table(ABC):
         notes: what was decided when it was opened.
         nameless: those of `columns` that are called by their place.
         separator: what stands between cells in the file, if anything does.
+        may_be_empty: whether a network without these edges is one all the same.
     """
 
     nameless: frozenset[str] = frozenset((INDEX,))
     separator = ""
+    may_be_empty = False
 
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name
@@ -47,13 +49,20 @@ class Table(ABC):
 
 
 class ArrowTable(Table):
-    """A table in memory."""
+    """A table in memory; columns that are `odd` hold something of that name, which is no column."""
 
-    def __init__(self, name: str, table: pa.Table) -> None:
+    def __init__(self, name: str, table: pa.Table, odd: Mapping[str, str] | None = None) -> None:
         super().__init__(name, table.column_names)
-        self._table = table
+        self._table, self._odd = table, odd or {}
 
     def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        for column in columns:
+            if column in self._odd:
+                raise InputError(
+                    f"The attribute '{column}' of {self.name} holds {self._odd[column]}, which is "
+                    "neither text nor a number nor a date; turn it into one, or leave it out with "
+                    "--ignore."
+                )
         return {column: self._table[column] for column in columns}
 
     def looks_numeric(self, column: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _GRID = 4096
-_SIZE_GROUPS = 10
+_SIZE_GROUPS, _NODES_PER_GROUP = 10, 25
 _LEAST_SPREAD = 0.1  # of the median spread of the groups
 BODY = 0.8  # up to this share of the nodes counting is enough; beyond, a tail is fitted
 
@@ -81,7 +81,8 @@ class BySize:
         move far: those in large cliques are almost all there is of their size.
         """
         size = np.log(ego_size)
-        cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, _SIZE_GROUPS + 1)[1:-1]))
+        count = min(_SIZE_GROUPS, max(1, len(size) // _NODES_PER_GROUP))
+        cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, count + 1)[1:-1]))
         group = np.searchsorted(cuts, size, side="right")
         found = []
         for number in np.unique(group):

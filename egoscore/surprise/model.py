@@ -179,10 +179,12 @@ def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> lis
     """The questions that can be asked.
 
     Company cannot be judged where neighbours tell nothing about a node; and where the features
-    are structure they tell what place already has.
+    are structure place has all that they tell.
     """
+    if graph.is_structural:
+        return ["place"]
     can_tell = next_to.strength.any() or two_away.strength.any()
-    left_out = () if can_tell and not graph.is_structural else ("company",)
+    left_out = () if can_tell else ("company",)
     return [question for question in QUESTIONS if question not in left_out]
 
 

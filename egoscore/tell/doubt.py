@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, spearmanr
 
+from egoscore.explain.causes import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.surprise.model import SurpriseModel, Surprises
 from egoscore.tell.words import counted
 
 _EXPLAINED = 0.5  # a rank correlation from which on a ranking says little else
-_HIGH = 3.0  # one in twenty is as surprising
 _REACHED_WITHOUT = 4.0  # times what independence gives: seen on generated networks, docs/default.md
 _LOOKED_AT = 20
 _FEW_NODES, _TOO_FEW_NODES = 200, 10
@@ -31,7 +31,7 @@ def remarks(
     A list is not said to be chance where nodes are significant, so far do they stand out.
     """
     said = []
-    if table is not None and model is not None:
+    if table is not None and model is not None and len(table.questions) > 1:
         said += [_excess(table, num_significant), _agreement(table), _skill(model)]
     said += [*_explained(graph, score), *_equal(score), *_edges(graph), *_size(graph)]
     return said
@@ -42,8 +42,8 @@ def _excess(table: Surprises, num_significant: int) -> str:
 
     The p-values would not show it: outliers are part of the tail that these are fitted to.
     """
-    high = np.sum([answer > _HIGH for answer in table.questions.values()], axis=0)
-    found, share = int((high > 1).sum()), np.exp(-_HIGH)
+    high = np.sum([answer > HIGH for answer in table.questions.values()], axis=0)
+    found, share = int((high > 1).sum()), np.exp(-HIGH)
     expected = len(high) * float(binom.sf(1, len(table.questions), share))
     sentence = (
         f"{counted(found, 'node')} of {len(high):,} {_are(found)} among the 5% most surprising by "
@@ -60,7 +60,7 @@ def _excess(table: Surprises, num_significant: int) -> str:
 def _agreement(table: Surprises) -> str:
     """By which questions the highest nodes are surprising."""
     top = np.argsort(-table.score, kind="stable")[:_LOOKED_AT]
-    high = {name: values[top] > _HIGH for name, values in table.questions.items()}
+    high = {name: values[top] > HIGH for name, values in table.questions.items()}
     parts = ", ".join(f"{name} {int(which.sum())}" for name, which in high.items())
     return f"Of the {len(top)} highest, so many are among the 5% most surprising by {parts}."
 
@@ -82,10 +82,9 @@ def _skill(model: SurpriseModel) -> str:
 def _explained(graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
     """Warnings where something trivial ranks the nodes alike."""
     norm = np.square(standardised(graph).features).sum(axis=1)
-    trivial = {
-        "the number of neighbours": graph.neighbours.degrees,
-        "the size of the features": norm,
-    }
+    trivial = {"the number of neighbours": graph.neighbours.degrees}
+    if not graph.is_structural:
+        trivial["the size of the features"] = norm
     said = []
     for name, values in trivial.items():
         if np.ptp(values) == 0 or np.ptp(score) == 0:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
+from egoscore.engine.files import read_config
 from egoscore.errors import InputError, RunError
 
-CONFIG = "config.json"
-NETWORK = ("network/nodes.parquet", "network/edges.parquet")
+# what reading a damaged file raises; a defect of ours may raise the same
 _DAMAGED = (
     RunError,
     OSError,
@@ -26,7 +25,10 @@ _DAMAGED = (
 
 @contextmanager
 def needing(run: Path, *names: str) -> Iterator[None]:
-    """While the block reads these files of a run: whatever is wrong with them, say what to do."""
+    """While the block reads these files of a run: whatever is wrong with them, say what to do.
+
+    The block only reads and checks: a defect in what is made of the files would look like damage.
+    """
     for name in names:
         if not (run / name).exists():
             raise RunError(f"{run / name} is missing; {remedy(run)}.")
@@ -49,6 +51,7 @@ def remedy(run: Path) -> str:
 def is_known(run: Path) -> bool:
     """Whether `detect` can tell which run this is."""
     try:
-        return "fingerprint" in json.loads((run / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, TypeError, ValueError):
+        read_config(run)
+    except (OSError, RunError):
         return False
+    return True

@@ -9,6 +9,7 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
 from egoscore.tell.brief import brief, number, percent, shown, signed
 from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
@@ -19,6 +20,7 @@ from egoscore.tell.words import (
     COMPARED_WITH,
     QUESTIONS,
     accuracy,
+    causes,
     counted,
     marks,
     meaning,
@@ -37,8 +39,8 @@ _FILES = {
     "scores.parquet": "every node with its score, rank, flag and all components",
     "scores.csv": "the same for a spreadsheet",
     FILE: "what this page tells besides the scores: threshold, remarks, explanations",
-    "config.json": "every setting, the seed, the versions and the fingerprint of the data",
-    "model.safetensors": "what was learned, to judge other nodes with",
+    CONFIG_FILE: "every setting, the seed, the versions and the fingerprint of the data",
+    MODEL_FILE: "what was learned, to judge other nodes with",
     "network/": "the network itself, to explain more nodes with",
 }
 
@@ -54,6 +56,7 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         ),
         "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
         "rows": rows,
+        "causes": causes(ranking.num_rows),
         "marks": marks(ranking, config.get("fdr", 0.0)),
         "questions": QUESTIONS[config["preset"]],
         "compared_with": COMPARED_WITH[config["preset"]],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+from egoscore.explain.causes import HIGH
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,12 +58,13 @@ MEANINGS = {
     f"have about as many neighbours: {_RARITY} It sums up three questions: are its features what "
     "its surroundings let one expect, does it fit its company, is its place usual?",
     "structure": f"A score says how unusual a node is among the {{num_nodes:,}} nodes: {_RARITY} "
-    "The network came without features, so that its structure is judged: a node's own given that "
-    "of its neighbours, and its place.",
+    "The network came without features, so that only a node's place is judged: is it usual, for "
+    "any node and for one with so many neighbours?",
     "paper": "A score sums up how differently a node's neighbourhood came back after it was "
     "noised and denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
     "between networks.",
 }
+_CAUSE = 100.0 - 100.0 * math.exp(-HIGH)  # percent of the nodes that are less unusual
 COMPARED_WITH = {
     "default": "the nodes",
     "paper": "the nodes with ego-graphs of about the same size",
@@ -110,6 +114,18 @@ def marks(ranking: pa.Table, rate: float) -> str:
     return (
         f"Significant ({here}): so unusual that, by estimate, only about {100 * rate:g}% of the "
         f"nodes marked so are usual ones. {flagged}"
+    )
+
+
+def causes(num_nodes: int) -> str:
+    """Which numbers in a list of nodes are causes: none is told to be rarer than can be counted."""
+    look = "it is bold, and its bar has the other colour"
+    most = 100.0 - 100.0 / num_nodes
+    if most > _CAUSE:
+        return f"Above {_CAUSE:.0f} it counts as a cause: {look}."
+    return (
+        f"Among {counted(num_nodes, 'node')} no number is above {math.floor(most)}; what is "
+        f"estimated to be among the {100 - _CAUSE:.0f}% most unusual counts as a cause: {look}."
     )
 
 

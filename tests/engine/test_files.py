@@ -1,14 +1,19 @@
 """Files: either whole or not there."""
 
+import json
 import os
 
 import pytest
 import torch
 
+from egoscore import EgoScore, generate_network
+from egoscore.detect import Origin, describe
 from egoscore.engine.files import (
+    CONFIG_FILE,
     UNFINISHED,
     load_tensors,
     model_path,
+    read_config,
     replacing,
     save_tensors,
     write_text,
@@ -110,3 +115,30 @@ class TestModelPath:
     def test_otherwise_it_says_where_it_looked(self, tmp_path, name):
         with pytest.raises(RunError, match=f"no model at {tmp_path}"):
             model_path(tmp_path / name)
+
+
+class TestReadConfig:
+    CONFIG = json.loads(
+        json.dumps(describe(generate_network(9, 9, 1), Origin("friends"), EgoScore()))
+    )
+
+    def test_what_a_run_was_made_with_comes_back(self, tmp_path):
+        write_text(tmp_path / CONFIG_FILE, json.dumps(self.CONFIG))
+        assert read_config(tmp_path) == self.CONFIG
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", '["fingerprint"]', '"fingerprint"', "\0"])
+    def test_other_content_is_that_of_no_run(self, tmp_path, content):
+        write_text(tmp_path / CONFIG_FILE, content)
+        with pytest.raises(RunError, match="not that of a run; choose another directory"):
+            read_config(tmp_path)
+
+    @pytest.mark.parametrize("name", ["fingerprint", "preset", "settings", "network", "versions"])
+    @pytest.mark.parametrize("value", [None, 7])
+    def test_a_part_of_another_kind_is_that_of_no_run(self, tmp_path, name, value):
+        write_text(tmp_path / CONFIG_FILE, json.dumps(self.CONFIG | {name: value}))
+        with pytest.raises(RunError, match="not that of a run"):
+            read_config(tmp_path)
+
+    def test_a_file_that_is_not_there_is_not_damaged(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            read_config(tmp_path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.engine import kept_network
-from egoscore.engine.kept_network import load_network, save_network
+from egoscore.engine.kept_network import load_network, require_size, save_network
 from egoscore.errors import RunError
 from egoscore.graph.columns import FeatureColumn
 from egoscore.tell.ranking import id_column
@@ -177,6 +177,14 @@ def test_beside_a_model_file_there_is_none(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     assert load_network(tmp_path / "model.safetensors") is None
     assert load_network(tmp_path / "nowhere") is None
+
+
+def test_its_size_is_told_where_it_is_not_the_one_judged(tmp_path):
+    kept(generate_network(30, 60, 3), tmp_path)
+    require_size(tmp_path, 30, 3)
+    for size in ((31, 3), (30, 2)):
+        with pytest.raises(RunError, match=r"nodes\.parquet must have .* \(found 30 and 3\)"):
+            require_size(tmp_path, *size)
 
 
 def damage(folder, how):

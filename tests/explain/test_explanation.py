@@ -1,12 +1,13 @@
 """An explanation as plain data: what goes through JSON comes back the same."""
 
 import json
+from dataclasses import fields
 
 import pytest
 from tell.samples import explanation
 
 from egoscore import EgoScore, generate_network
-from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Tie
+from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Reasons, Tie
 
 QUICK = {
     "default": {"updates": 2, "hidden_size": 8},
@@ -46,6 +47,14 @@ def test_its_parts_are_of_their_kinds_again():
     assert all(type(one) is Component for one in found.components)
     assert type(found.picture) is Picture
     assert all(type(edge) is tuple for edge in found.picture.before + found.picture.after)
+
+
+def test_it_adds_to_the_reasons_and_overrides_nothing():
+    names, before = ({one.name for one in fields(kind)} for kind in (Explanation, Reasons))
+    added = names - before
+    assert added == set(Explanation.__annotations__)
+    assert not [name for name in vars(Reasons) if not name.startswith("__")]
+    assert Explanation.__final__
 
 
 @pytest.mark.parametrize("lost", ["features", "picture", "score", "causes"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,7 +95,16 @@ class TestRow:
             assert row_of(graph, name) == number
             assert row_of(graph, str(name)) == number
 
-    @pytest.mark.parametrize("name", [(1, 2), [0], np.array([0, 1]), None, float("nan"), 2.5, b"a"])
+    def test_what_equals_an_id_is_found_however_it_looks(self):
+        one, other = frozenset([0, 8]), frozenset([8, 0])
+        assert (one == other, str(one) == str(other)) == (True, False)
+        graph = network(3, objects([frozenset("x"), one, 17]))
+        assert (row_of(graph, other), row_of(graph, 17.0)) == (1, 2)
+
+    @pytest.mark.parametrize(
+        "name",
+        [(1, 2), [0], np.array([0, 1]), torch.tensor([0, 1]), None, float("nan"), 2.5, b"a"],
+    )
     def test_what_is_no_id_here_is_refused_in_one_sentence(self, name):
         with pytest.raises(InputError, match="There is no node") as caught:
             row_of(network(2), name)

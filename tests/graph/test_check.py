@@ -330,3 +330,24 @@ class TestTensors:
 def test_a_dense_adjacency_matrix_is_recognised():
     with pytest.raises(InputError, match=r"give scipy\.sparse\.csr_array\(matrix\)"):
         check.edges(np.eye(5), 5, None)
+
+
+class TestSameFeatures:
+    @pytest.mark.parametrize(
+        ("fitted", "found"), [((), "ab"), ("ab", ()), ("ab", "ab"), ("ab", ("a", "b"))]
+    )
+    def test_the_same_or_unknown_is_accepted(self, fitted, found):
+        check.same_features(fitted, found)
+
+    @pytest.mark.parametrize(
+        ("fitted", "found", "words"),
+        [
+            ("ab", "ac", "the network has 'c' and lacks 'b';"),
+            ("ab", "a", "the network lacks 'b';"),
+            ("a", "ab", "the network has 'b';"),
+            ("ab", "ba", "the network has them in another order, 'b', 'a';"),
+            ("a", "abcdefgh", "has 'b', 'c', 'd', 'e', 'f' and 2 more;"),
+        ],
+    )
+    def test_what_is_new_or_missing_is_named(self, fitted, found, words):
+        assert words in refusal(check.same_features, fitted, found)

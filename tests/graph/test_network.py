@@ -86,6 +86,11 @@ class TestSources:
         np.testing.assert_array_equal(graph.features, X[:, ::-1])
         assert graph.feature_names == ("width", "height")
 
+    def test_networkx_takes_one_attribute_by_its_name(self):
+        graph = AttributedGraph.from_networkx(networkx_graph(), "width")
+        assert graph.feature_names == ("width",)
+        np.testing.assert_array_equal(graph.features, X[:, 1:])
+
     def test_networkx_takes_vectors_called_x(self):
         source = networkx_graph()
         for name, row in zip(NAMES, X, strict=True):

@@ -108,6 +108,17 @@ def test_every_type_of_date(kind):
     np.testing.assert_array_equal(days(plain.cast(kind)), [18414, np.nan])
 
 
+@pytest.mark.parametrize(("kind", "odd"), [("", "Z"), ("", "+02:00"), ("Z", ""), ("+02:00", "")])
+@pytest.mark.parametrize("place", [0, 30])
+def test_one_cell_with_or_without_a_time_zone_does_not_hide_the_others(kind, odd, place):
+    cells = [f"2020-01-{day:02d}T10:00{kind}" for day in range(1, 31)]
+    with_odd = [*cells[:place], f"2020-03-01T10:00{odd}", *cells[place:]]
+    found, how = parse_most(pa.array(with_odd), np.ones(31, dtype=np.int64), 20, date_ways)
+    assert np.flatnonzero(np.isnan(found)).tolist() == [place]
+    np.testing.assert_allclose(np.delete(found, place), expected(*cells, format="ISO8601"))
+    assert how == ("times in UTC" if kind else None)
+
+
 FIRST = date(2020, 1, 1)
 
 

@@ -134,6 +134,8 @@ NUMBERS = [str(number) for number in range(10, 60)]
         ([*(f"{n}.5" for n in NUMBERS), "12,5"], "number", Damage(1, "12,5", 50)),
         ([f"2020-01-{d:02d}" for d in range(1, 32)] + ["2020-01-32"], "date",
          Damage(1, "2020-01-32", 31)),
+        ([f"2020-01-{d:02d} 10:00Z" for d in range(1, 32)] + ["2020-02-01 10:00"], "date",
+         Damage(1, "2020-02-01 10:00", 31)),
     ],
 )  # fmt: skip
 def test_a_few_cells_that_do_not_fit_are_damage(cells, kind, damage):
@@ -165,3 +167,30 @@ def test_the_numbers_beside_damage_are_those_of_pandas():
 def test_codes_and_text_are_not_taken_for_damaged_numbers(cells):
     found = column(cells)
     assert isinstance(found, Unusable) or found.kind == "category"
+
+
+def test_thousands_with_dots_are_no_damage_among_those_that_may_be_decimals():
+    cells = [f"{n}.300" for n in range(10, 110)] + [f"1.234.{n}" for n in range(500, 505)]
+    found = column(cells, separator=";")
+    assert (found.damage, found.how) == (None, "dots between thousands")
+    wanted = [1000 * n + 300 for n in range(10, 110)] + [1_234_000 + n for n in range(500, 505)]
+    np.testing.assert_array_equal(found.parts[0] + found.offset, wanted)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ""])
+def test_a_decimal_point_among_thousands_is_no_damage(separator):
+    found = column([*(f"1,{n}" for n in range(100, 160)), "0.5"], separator=separator)
+    assert (found.damage, found.how) == (None, "commas between thousands")
+    np.testing.assert_array_equal(found.parts[0], [*range(1100, 1160), 0.5])
+
+
+def test_addresses_of_computers_are_no_damaged_numbers():
+    found = column([*(f"192.168.100.{n}" for n in range(100, 200)), "unknown"])
+    assert isinstance(found, Unusable)
+
+
+@pytest.mark.parametrize("place", [0, 100])
+def test_an_odd_beginning_is_no_damage_wherever_it_stands(place):
+    cells = [f"{n}%" for n in range(100)]
+    found = column([*cells[:place], "%7", *cells[place:]])
+    assert (found.kind, found.damage) == ("number", None)

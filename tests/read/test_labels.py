@@ -117,3 +117,11 @@ def test_a_label_may_be_asked_for_as_a_feature(read):
     graph = read(EDGES, nodes("label", "001"), features=("label",)).graph
     assert graph.feature_names == ("label",)
     assert graph.labels is None
+
+
+@pytest.mark.parametrize(("count", "features"), [(21, ("x", "y")), (20, ("x",))])
+def test_many_numbers_called_y_are_a_coordinate(read, count, features):
+    rows = "".join(f"{row},{0.5 * row},{row % count}\n" for row in range(60))
+    graph = read("source,target\n1,2\n2,3\n", f"id,x,y\n{rows}").graph
+    assert graph.feature_names == features
+    assert graph.labels is None

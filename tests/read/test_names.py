@@ -5,7 +5,7 @@ import pytest
 
 from egoscore.read import Choices
 from egoscore.read.csv_file import CsvTable
-from egoscore.read.names import PAIRS, find, find_ends
+from egoscore.read.names import PAIRS, find, find_ends, known_pair
 from egoscore.read.table import INDEX, ArrowTable
 
 
@@ -19,6 +19,22 @@ def test_every_pair_is_found_wherever_it_stands(pair):
     notes = []
     assert find_ends(table("when", second, "x", first), Choices(), notes) == (first, second)
     assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "pair"),
+    [
+        (["tx_id", "from_account", "to_account", "eur"], ("from_account", "to_account")),
+        (["date", "From Acct", "To Acct"], ("From Acct", "To Acct")),
+        (["fromAddress", "toAddress", "value"], ("fromAddress", "toAddress")),
+        (["when", "account_from", "account_to"], ("account_from", "account_to")),
+        (["n", "sender-iban", "recipient-iban"], ("sender-iban", "recipient-iban")),
+        (["a", "b", "from_date", "to_date"], None),
+        (["from_account", "to_customer"], None),
+    ],
+)
+def test_what_two_names_have_in_common_does_not_hide_that_they_are_a_pair(columns, pair):
+    assert known_pair(columns) == pair
 
 
 def test_half_a_pair_says_nothing():

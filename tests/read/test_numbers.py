@@ -1,6 +1,8 @@
 """Numbers in text: taken when there is one way to read them, text otherwise."""
 
 import io
+import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.read.numbers import parse_numbers
+from egoscore.read.numbers import number_ways, parse_numbers
+from egoscore.read.ways import parse_most
 
 THOUSANDS, DECIMAL = "commas between thousands", "a decimal comma"
 SPACES_AND_COMMA = "spaces between thousands and a decimal comma"
@@ -40,6 +43,10 @@ def test_what_python_writes_is_read(values):
         (("0,1234",), (0.1234,), "a decimal comma"),
         (("0,123", "7"), (0.123, 7), "a decimal comma"),
         (("1234,567",), (1234.567,), "a decimal comma"),
+        (("1.234.567", "10.300", "7"), (1234567, 10300, 7), "dots between thousands"),
+        (("-1.234.567.890",), (-1234567890,), "dots between thousands"),
+        (("1.234.567", "12,345"), (1234567, 12.345), "a decimal comma"),
+        (("5.000.000%", "7.000%"), (5e6, 7000), "% left off and dots between thousands"),
         (("1 234", "12"), (1234, 12), "spaces between thousands"),
         (("1 234 567.5", "-2"), (1234567.5, -2), "spaces between thousands"),
         (("1\u00a0234,5", "2\u202f000"), (1234.5, 2000), SPACES_AND_COMMA),
@@ -81,6 +88,8 @@ def test_ways_to_write_a_number(cells, values, how):
         ("1", "2", "x"),
         ("NA", ""),
         ("1,2,3",),
+        ("1.234.567", "0.5"),
+        ("192.168.100.101", "192.168.178.200"),
         (),
     ],
 )
@@ -95,6 +104,7 @@ def test_what_is_not_clear_stays_text(cells):
         (("1,234", "5,678"), "\t", (1234, 5678), THOUSANDS, DECIMAL),
         (("1,234", "5,678"), ";", (1.234, 5.678), DECIMAL, THOUSANDS),
         (("1,234", "567"), ";", (1234, 567), THOUSANDS, DECIMAL),
+        (("1,234", "5678"), ";", (1.234, 5678), DECIMAL, THOUSANDS),
     ],
 )
 def test_a_comma_that_may_be_either_is_taken_by_a_rule_and_told(
@@ -112,6 +122,10 @@ def test_a_comma_that_may_be_either_is_taken_by_a_rule_and_told(
         (("1,234", "1,234,567"), ";", 1234, THOUSANDS),
         (("1,234", "5,67"), "", 1.234, DECIMAL),
         (("1,234", "1,234.5"), "", 1234, THOUSANDS),
+        (("1,234", "0.5"), ";", 1234, THOUSANDS),
+        (("1,234", "12.3456"), "\t", 1234, THOUSANDS),
+        (("1,234", "-.25"), "", 1234, THOUSANDS),
+        (("1,234", "1.234.567"), ";", 1.234, DECIMAL),
     ],
 )
 def test_what_the_column_shows_counts_more_than_the_separator(cells, separator, value, how):
@@ -153,3 +167,51 @@ def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells(
     assert how == "commas between thousands"
     assert parse("0,123", "4", separator=",") is None
     assert parse("1,23", "4", separator=",") is None
+
+
+NUMBER = r"([0-9]{1,4}(\.[0-9]{0,3})?|\.[0-9]|[1-9]([,. ][0-9]{3}){1,2}([.,][0-9])?|[0-9],[0-9])"
+
+
+def columns_of(mark):
+    """Cells that have the same mark, or none, and otherwise any form."""
+    space = "[ \u00a0]?"
+    sign = re.escape(mark)
+    forms = (rf"[+-]?{space}{sign}{space}[+-]?{NUMBER}", rf"[+-]?{NUMBER}{space}{sign}")
+    cells = (st.from_regex(rf"\A{form}\Z") for form in (forms if mark else (f"[+-]?{NUMBER}",)))
+    return st.lists(st.one_of(*cells), min_size=1, max_size=4)
+
+
+@given(st.sampled_from(["", "$", "%"]).flatmap(columns_of), st.sampled_from(["", ",", ";"]))
+@settings(deadline=None, max_examples=300)
+def test_no_column_is_damaged_in_no_cell_and_the_order_of_rows_does_not_matter(cells, separator):
+    found, back = (parse(*order, separator=separator) for order in (cells, cells[::-1]))
+    ways = partial(number_ways, separator=separator)
+    counts = np.array([50, *[1] * (len(cells) - 1)])
+    nearly = parse_most(pa.array(cells), counts, 0, ways)
+    if found is None:
+        assert back is None
+        assert nearly is None or np.isnan(nearly[0]).any()
+    else:
+        assert found[1] == back[1] == nearly[1]
+        np.testing.assert_array_equal(found[0], back[0][::-1])
+        np.testing.assert_array_equal(found[0], nearly[0])
+
+
+@pytest.mark.parametrize("cell", ["%7", "-\u00a0$5", "- \u20ac5", "%-.5", "-\u202f%\u00a07"])
+@pytest.mark.parametrize("place", [0, 1, 150])
+def test_where_in_the_column_a_cell_stands_does_not_matter(cell, place):
+    mark = next(sign for sign in "%$\u20ac" if sign in cell)
+    cells = [f"{number}{mark}" for number in range(150)]
+    numbers, how = parse(*cells[:place], cell, *cells[place:])
+    (value,), _ = parse(cell)
+    np.testing.assert_array_equal(numbers, np.insert(np.arange(150.0), place, value))
+    assert how == f"{mark} left off"
+
+
+@pytest.mark.parametrize(("common", "rare"), [("$", "\u20ac"), ("\u20ac", "$")])
+def test_the_mark_of_most_rows_counts_not_that_of_most_different_cells(common, rare):
+    cells = [*(f"{common}{n}" for n in range(25)), *(f"{rare}{n}" for n in range(30))]
+    counts = np.repeat([100, 1], [25, 30])
+    numbers, how = parse_most(pa.array(cells), counts, 20, partial(number_ways, separator=""))
+    np.testing.assert_array_equal(numbers, [*range(25), *[np.nan] * 30])
+    assert how == f"{common} left off"

@@ -33,10 +33,10 @@ def test_totals_as_networkx_counts_them():
     np.testing.assert_allclose(table[:, 2], largest, rtol=1e-6)
 
 
-def test_weights_beside_the_structure(read):
+def test_weights_alone_are_features_and_structure_is_none_beside_them(read):
     graph = read(EDGES, weight="amount").graph
-    assert graph.num_features == 10
-    assert graph.is_structural  # and the model must not be told the structure again
+    assert graph.num_features == 3
+    assert not graph.is_structural
 
 
 def test_edges_that_are_left_out_do_not_count(read):

@@ -345,9 +345,9 @@ class TestPlainNetworks:
         features = structure(plain).astype(np.float32)
         return replace(plain, features=features, columns=describe_structure())
 
-    def test_company_is_not_asked_and_size_counts(self, star):
+    def test_only_place_is_asked_and_size_counts(self, star):
         model, found = SurpriseModel.fit(star, Training(updates=2), 0)
-        assert list(found.questions) == ["features", "place"]
+        assert list(found.questions) == ["place"]
         np.testing.assert_array_equal(model.by_size.apply(np.array([3.0]), np.array([50])), [3.0])
         assert (found.score > found.score[0]).sum() < 20
         np.testing.assert_allclose(model.judge(star, True).score, found.score, rtol=1e-5)

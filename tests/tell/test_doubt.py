@@ -1,11 +1,14 @@
 """Remarks about a ranking: said when they hold, not otherwise; and no label is needed."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from egoscore import AttributedGraph, EgoScore, generate_network
+from egoscore.explain.causes import HIGH, causes_of
 from egoscore.tell.doubt import remarks
 
 
@@ -96,6 +99,15 @@ def test_agreement_is_compared_with_chance(graph, fitted):
     assert "may be chance" not in many
 
 
+def test_what_is_counted_are_the_causes_of_the_nodes(graph, fitted):
+    near = HIGH + np.linspace(-0.1, 0.1, 400)
+    questions = {"features": near, "company": near[::-1], "place": np.roll(near, 70)}
+    rows = [dict(zip(questions, row, strict=True)) for row in zip(*questions.values(), strict=True)]
+    several = sum(len(causes_of(row)) > 1 for row in rows)
+    assert 0 < several < 400
+    assert f"{several} nodes of 400 are among the 5%" in said(graph, fitted, questions=questions)
+
+
 def test_it_is_counted_by_which_questions_the_highest_are_high(graph, fitted):
     score = np.arange(400)[::-1].astype(np.float64)
     text = said(graph, fitted, score=score, questions=answered(features=5, company=3, place=0))
@@ -123,3 +135,29 @@ def test_what_networks_add_is_said(graph, fitted):
         model = replace(fitted.model_, centre=replace(centre, gate=gate))
         table = fitted.components_
         assert words in "\n".join(remarks(graph, table.score, table, model))
+
+
+def rows_of_the_docs():
+    """What the table of remarks in the docs quotes, as patterns."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "meaning.md"
+    table = page.read_text(encoding="utf-8").split("| it says | what to do |")[1].split("\n\n")[0]
+    quoted = re.findall(r"^\| \*(.+?)\*", table, re.MULTILINE)
+    return [re.escape(words).replace("…", ".+") for words in quoted]
+
+
+def alone(count):
+    """Remarks about so many nodes, none of them joined."""
+    rng = np.random.default_rng(0)
+    graph = AttributedGraph.from_edges([[], []], rng.random((count, 2)))
+    return remarks(graph, rng.random(count))
+
+
+def test_every_remark_has_a_row_in_the_docs(graph, fitted):
+    questions = answered(features=30, company=4, place=0)
+    by_degree = np.log1p(graph.neighbours.degrees)
+    usual = said(graph, fitted, questions=questions, score=by_degree).split("\n")
+    equal, few, too_few = remarks(graph, np.zeros(400)), alone(30), alone(1)
+    assert list(map(len, (usual, equal, few, too_few))) == [4, 1, 2, 2]
+    rows = rows_of_the_docs()
+    for one in (*usual, *equal, *few, *too_few):
+        assert any(re.search(row, one) for row in rows), one

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tell.samples import findings
+from tell.samples import config, findings
 
 from egoscore.errors import RunError
 from egoscore.explain.explanation import Explanation
@@ -52,7 +52,7 @@ def test_where_there_is_none_what_to_do_is_said(tmp_path):
 
 
 def test_a_run_that_is_not_finished_is_to_be_finished(tmp_path):
-    (tmp_path / "config.json").write_text('{"fingerprint": "1"}')
+    (tmp_path / "config.json").write_text(json.dumps(config()))
     with pytest.raises(RunError, match=r"no finished run .* the same `egoscore detect` command"):
         Findings.read(tmp_path)
 

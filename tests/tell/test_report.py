@@ -217,6 +217,21 @@ class TestContent:
         for name, asks in QUESTIONS["default"].items():
             assert f"{name} {asks}" in words.split("rank node")[0]
 
+    @pytest.mark.parametrize("make", [ranked, ranked_as_paper])
+    @pytest.mark.parametrize("size", [1, 2, 10, 15, 19, 20, 21, 30, 500])
+    def test_which_numbers_are_causes_is_told_as_it_is_marked(self, make, size):
+        ranking, preset = make(size), "default" if make is ranked else "paper"
+        told = replace(findings(ranking), losses=())
+        words = Page(render_report(config(preset=preset), ranking, told)).words()
+        parts = [part for row in top_rows(ranking) for part in row.parts]
+        if size > 20:
+            assert "Above 95 it counts as a cause" in words
+            assert all((part.percentile > 95.03) == part.is_cause for part in parts)
+        else:
+            assert "Above 95" not in words
+            most = int(re.search(r"no number is above (\d+); what is estimated", words)[1])
+            assert max(int(percent(part.percentile)) for part in parts) == most <= 95
+
     @pytest.mark.parametrize("most", [5, 99])
     def test_significant_nodes_are_marked_in_the_list_and_on_their_cards(self, most):
         ranking = ranked(significant=pa.array((np.arange(500) < 3).astype(np.int8)))
