@@ -66,7 +66,7 @@ def _stands(standing: dict[str, Any], like_it: str) -> str:
     if often < 2:
         return place
     if often > size:
-        return f"{place} (rarer than 1 in {size:,} {like_it})"
+        return f"{place} (rarer than 1 in {size:,} {like_it.rstrip(',')})"
     return f"{place} (about 1 in {often:,} {like_it} scores as high)"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _GRID = 4096
-_SIZE_GROUPS, _NODES_PER_GROUP = 10, 25
+_SIZE_GROUPS, _NODES_PER_GROUP = 10, 20
 _LEAST_SPREAD = 0.1  # of the median spread of the groups
 BODY = 0.8  # up to this share of the nodes counting is enough; beyond, a tail is fitted
 
