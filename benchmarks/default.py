@@ -30,7 +30,8 @@ HEAD = """# The default preset's tables
 
 Written by `benchmarks/default.py` (`make bench-default`); how the recipe was chosen stands in
 [`default.md`](default.md). ROC-AUC and average precision in percent, means over three trials, of
-the paper's rows and PyGOD's detectors one trial.
+the paper's rows and PyGOD's detectors over one to three; the paper's rows on Reddit and Enron are
+the first trials of `egoscore bench` (reproduction.md), which kept no interval.
 "seeds": the largest standard deviation between trials on any network; "size": the strongest rank
 correlation of the score with the size of the ego-graph on any network; in brackets: 95% of a
 bootstrap over nodes.
