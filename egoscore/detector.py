@@ -338,7 +338,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             recipe, table = Reconstructing.unpack(tensors, metadata)
         detector._finish(recipe, table)
         detector._offsets = metadata["offsets"]
-        detector._titles = tuple(metadata.get("titles", ()))  # not in files of older versions
+        detector._titles = tuple(metadata["titles"])
         detector._flag(metadata["threshold"])
         return detector
 

@@ -305,6 +305,15 @@ class TestExplain:
         found = EgoScore.load(made[0]).explain("p3")
         assert json.loads(output) == json.loads(json.dumps(found.to_dict()))
 
+    def test_a_node_may_be_called_like_an_option(self, call, tmp_path):
+        rng = np.random.default_rng(0)
+        lines = [f"{-a},{-b}" for a, b in rng.integers(1, 30, (90, 2)) if a != b]
+        (tmp_path / "edges.csv").write_text("source,target\n" + "\n".join(lines) + "\n")
+        quick = ("--updates=3", "--hidden-size=8", "--out", tmp_path / "run")
+        assert call("detect", "--edges", tmp_path / "edges.csv", *quick)[0] == 0
+        code, output, _ = call("explain", tmp_path / "run", "-12")
+        assert (code, output.split(" is ")[0]) == (0, "Node -12")
+
     def test_a_node_that_is_not_there(self, call, made):
         code, output, errors = call("explain", made[0], "p77")
         assert (code, output) == (2, "")

@@ -1086,13 +1086,3 @@ class TestTitles:
             assert bool(detector.decision_function(data).isfinite().all())
             assert detector.explain(0, data).node == "0"
         assert bool(EgoScore(**SURPRISE).fit(nameless[0]).decision_function(named).isfinite().all())
-
-    def test_a_file_of_an_older_version_knows_no_titles(self, tmp_path):
-        path = tmp_path / "m.safetensors"
-        EgoScore(**SURPRISE).fit(with_cities("Oslo", "Rome")).save(path)
-        tensors, text = load_tensors(path)
-        facts = json.loads(text["egoscore"])
-        del facts["titles"]
-        save_file(tensors, path, {"egoscore": json.dumps(facts)})
-        score = EgoScore.load(path).decision_function(with_cities("Bern", "Oslo"))
-        assert bool(score.isfinite().all())

@@ -18,10 +18,10 @@ MOST = 8  # features and ties of each kind that are told
 class Reasoner(ABC):
     """Finds the reasons of any node of one network.
 
-    `like_it` says among which nodes a score is rare.
+    `proviso` is added where it is said how rare a score is.
     """
 
-    like_it = "nodes"
+    proviso = ""
 
     @abstractmethod
     def of(self, node: int) -> Reasons:

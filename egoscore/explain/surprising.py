@@ -36,7 +36,7 @@ class SurpriseReasons(Reasoner):
         self.structure = structure(graph)
         self.is_training = is_training
         if model.is_told_structure:
-            self.like_it = "nodes, size allowed for,"
+            self.proviso = ", size allowed for"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         errors = self._expect(some).errors
         self.usual = UsualErrors.fit(errors, graph.described, model.seed)

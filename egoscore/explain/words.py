@@ -54,11 +54,11 @@ def explanation(
         because = f"nothing about it stands out; if anything, {because}"
     elif not causes:
         because = f"by no question alone but by all together, most of all {because}"
-    summary = f"Node {shortened(node)} is {_stands(standing, reasoner.like_it)}: {because}."
+    summary = f"Node {shortened(node)} is {_stands(standing, reasoner.proviso)}: {because}."
     return Explanation(node=node, **standing, causes=causes, summary=summary, **vars(reasons))
 
 
-def _stands(standing: dict[str, Any], like_it: str) -> str:
+def _stands(standing: dict[str, Any], proviso: str) -> str:
     """How high a node is, and how rare that is, as far as it can be counted."""
     size, p_value = standing["num_nodes"], standing["p_value"]
     place = f"number {standing['rank']:,} of {size:,} by abnormality"
@@ -66,8 +66,8 @@ def _stands(standing: dict[str, Any], like_it: str) -> str:
     if often < 2:
         return place
     if often > size:
-        return f"{place} (rarer than 1 in {size:,} {like_it.rstrip(',')})"
-    return f"{place} (about 1 in {often:,} {like_it} scores as high)"
+        return f"{place} (rarer than 1 in {size:,} nodes{proviso})"
+    return f"{place} (about 1 in {often:,} nodes scores as high{proviso})"
 
 
 def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:

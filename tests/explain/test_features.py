@@ -181,3 +181,13 @@ def test_that_a_value_is_there_is_told_as_before():
     scaling = FeatureScaling(np.zeros(1), np.ones(1))
     (found,) = deviating(raw, raw, np.array([-0.9]), np.array([-3.0]), scaling, [column], 1)
     assert (found.name, found.observed, found.expected) == ("age is missing", "no", "90% yes")
+
+
+@pytest.mark.parametrize(("expected", "first"), [(0.3, "job = cook"), (0.8, "age")])
+def test_a_yes_that_is_likelier_than_not_is_told_last(expected, first):
+    columns = [FeatureColumn("job", "category", "cook"), FeatureColumn("age")]
+    scaling = FeatureScaling(np.zeros(2), np.ones(2))
+    raw = np.array([1.0, 40.0], dtype=np.float32)
+    rest = np.array([1.0 - expected, 10.0])
+    found = deviating(raw, raw, rest, np.array([5.0, 3.0]), scaling, columns, 2)
+    assert found[0].name == first

@@ -129,7 +129,7 @@ class TestRow:
 class Teller(Reasoner):
     """Gives one node's reasons for all, and says what it is asked about."""
 
-    like_it = "nodes of its kind"
+    proviso = ", as far as we know"
 
     def __init__(self, **questions):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
@@ -162,8 +162,8 @@ class TestExplanation:
 
     def test_the_sentence_says_how_high_and_how_rare(self):
         assert explained(Teller(a=9.0)).summary == (
-            "Node n1233 is number 1 of 1,234 by abnormality (about 1 in 1,000 nodes of its kind "
-            "scores as high): [a]."
+            "Node n1233 is number 1 of 1,234 by abnormality (about 1 in 1,000 nodes "
+            "scores as high, as far as we know): [a]."
         )
 
     def test_who_is_rare_by_all_questions_together_has_no_cause_and_that_is_said(self):
@@ -180,7 +180,7 @@ class TestExplanation:
 
     @pytest.mark.parametrize(("p_value", "often"), [(0.5, "2"), (0.3, "3"), (1 / 1234, "1,234")])
     def test_how_rare_is_a_whole_number(self, p_value, often):
-        assert f"(about 1 in {often} nodes of its kind" in explained(Teller(a=9.0), p_value).summary
+        assert f"(about 1 in {often} nodes scores" in explained(Teller(a=9.0), p_value).summary
 
     @pytest.mark.parametrize("p_value", [1.0, 0.7])
     def test_what_is_not_rare_is_not_said_to_be(self, p_value):
@@ -189,9 +189,8 @@ class TestExplanation:
 
     @pytest.mark.parametrize("p_value", [0.0, 1 / 1235])
     def test_what_cannot_be_counted_is_not_given_as_a_number(self, p_value):
-        assert (
-            "(rarer than 1 in 1,234 nodes of its kind)" in explained(Teller(a=9.0), p_value).summary
-        )
+        summary = explained(Teller(a=9.0), p_value).summary
+        assert "(rarer than 1 in 1,234 nodes, as far as we know)" in summary
 
     def test_everything_else_is_handed_on(self):
         teller = Teller(a=9.0)
