@@ -23,12 +23,16 @@ _TILE = 64  # positions filled together: 16 blocks of four words, so that the co
 _BLOCKS = _TILE // 4
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """`function` as machine code, kept on disk where there is a place for it."""
+def compiled(function: Callable[..., Any], fused: bool = False) -> Any:
+    """`function` as machine code, kept on disk where there is a place for it.
+
+    If `fused`, a product and the sum it goes into may be rounded once instead of twice.
+    """
+    flags: Any = {"contract"} if fused else False
     try:
-        return numba.njit(function, cache=True, error_model="numpy")
+        return numba.njit(function, cache=True, error_model="numpy", fastmath=flags)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        return numba.njit(function, error_model="numpy")
+        return numba.njit(function, error_model="numpy", fastmath=flags)
 
 
 _inlined = numba.njit(inline="always", error_model="numpy")

@@ -7,6 +7,8 @@ and whatever comes next takes the 1 into its bias.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numba
 import numpy as np
 import torch
@@ -15,6 +17,7 @@ from torch import Tensor
 from egoscore.keyed import compiled
 
 _inlined = numba.njit(inline="always", error_model="numpy")
+_fused = partial(compiled, fused=True)
 _LOWEST = np.float32(-87.0)  # below, exp is no longer a normal number
 
 
@@ -34,7 +37,7 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return (series * r * r + r + np.float32(1.0)) * power
 
 
-@compiled
+@_fused
 def _elu_plus_1(value, bias):  # type: ignore[no-untyped-def]
     for channel in range(value.shape[0]):
         for i in range(value.shape[1]):
@@ -42,7 +45,7 @@ def _elu_plus_1(value, bias):  # type: ignore[no-untyped-def]
             value[channel, i] = _exp(min(z, np.float32(0.0))) + max(z, np.float32(0.0))
 
 
-@compiled
+@_fused
 def _times_slope(grad, activated):  # type: ignore[no-untyped-def]
     for channel in range(grad.shape[0]):
         for i in range(grad.shape[1]):
