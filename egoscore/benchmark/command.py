@@ -15,6 +15,7 @@ from egoscore.benchmark.tables import (
     heading,
     markdown,
     texts,
+    versions_markdown,
     write_csv,
 )
 from egoscore.benchmark.watch import ShowProgress
@@ -56,7 +57,8 @@ def write_tables(results: Results) -> None:
     """All metrics and the cost as Markdown, LaTeX and CSV."""
     tables = [Table.of(results, metric) for metric in TITLES]
     parts = [*map(markdown, tables), cost_markdown(results), defects_markdown(results)]
-    write_text(results.path / "tables.md", "\n".join(parts))
+    parts.append(versions_markdown(results))
+    write_text(results.path / "tables.md", "\n".join(filter(None, parts)))
     captioned = [f"% {TITLES[table.metric]}\n{latex(table)}" for table in tables]
     write_text(results.path / "tables.tex", "\n".join(captioned))
     write_text(results.path / "tables.csv", write_csv(results))

@@ -45,7 +45,9 @@ def _latex_cells(table: Table, row: str, dataset: str) -> str:
     mean, largest = f"{cell.mean:.1f}", f"{cell.largest:.1f}"
     if round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
         mean = rf"\mathbf{{{mean}}}"
-    if round(cell.largest, 1) == table.best(dataset, lambda c: c.largest):
+    if cell.repeated and round(cell.largest, 1) == table.best(
+        dataset, lambda c: c.largest if c.repeated else 0.0
+    ):
         largest = rf"\underline{{{largest}}}"
     remark = f" [{_escaped(n)}]" if (n := note(table, cell, dataset)) else ""
     spread = rf" \pm {cell.std:.1f} \, ({largest})" if cell.repeated else ""

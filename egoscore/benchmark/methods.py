@@ -109,7 +109,7 @@ def _likelihood(graph: AttributedGraph, model: FittedModel, seed: int) -> Score:
 def _settings(draw: Draw, given: dict[str, Any]) -> tuple[Settings, float]:
     """The paper's settings as drawn, some of them replaced by those given; and alpha."""
     # all variants of a trial draw the same, so that they are compared on equal terms
-    common = Draw(draw.dataset, "gdss", draw.trial)
+    common = Draw(draw.dataset, "gdss", draw.trial, draw.tell)
     drawn = {name: common.choose(name) for name in ("lr", "hidden_size")}
     alpha = common.choose("alpha")
     draw.chosen |= common.chosen

@@ -7,7 +7,7 @@ Liu et al., "BOND: Benchmarking unsupervised outlier node detection on static at
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _WEIBO = (32, 64, 128, 256)
@@ -26,13 +26,20 @@ class Draw:
     """The hyperparameters of one trial.
 
     A value belongs to (data set, job, trial, name): it does not depend on what else is drawn, or
-    on which other trials are run. `chosen` collects what was asked for.
+    on which other trials are run. `chosen` collects what was asked for; `tell` hears of it at once.
     """
 
-    def __init__(self, dataset: str, job: str, trial: int) -> None:
+    def __init__(
+        self,
+        dataset: str,
+        job: str,
+        trial: int,
+        tell: Callable[[str, Any], None] = lambda name, value: None,
+    ) -> None:
         self.dataset = dataset
         self.job = job
         self.trial = trial
+        self.tell = tell
         self.chosen: dict[str, Any] = {}
 
     @property
@@ -55,8 +62,9 @@ class Draw:
         among = self._shared(name) if options is None else options
         key = f"{self.dataset}\0{self.job}\0{self.trial}\0{name}".encode()
         word = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
-        self.chosen[name] = among[word % len(among)]
-        return self.chosen[name]
+        value = self.chosen[name] = among[word % len(among)]
+        self.tell(name, value)
+        return value
 
     def _shared(self, name: str) -> Sequence[Any]:
         if name == "hidden_size":

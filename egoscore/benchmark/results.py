@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from egoscore.benchmark.trial import OK, Record
 from egoscore.engine.files import is_ours, write_text
@@ -59,6 +58,7 @@ class Results:
         self.lines = path / "results.jsonl"
         self.facts: dict[str, Facts] = {}
         self.records: dict[Key, Record] = {}
+        self.versions: list[dict[str, str]] = []  # of the packages, each time they were others
 
     @classmethod
     def open(cls, path: Path) -> Results:
@@ -83,6 +83,7 @@ class Results:
         try:
             config = json.loads(known.read_text(encoding="utf-8"))
             self.facts = {name: Facts(**facts) for name, facts in config["datasets"].items()}
+            self.versions = [dict(versions) for versions in config["versions"]]
         except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{known} cannot be read as a benchmark ({error}).") from error
         if not self.lines.exists():
@@ -115,10 +116,13 @@ class Results:
         self.facts |= facts
         if self.lines.exists():
             os.truncate(self.lines, len(self._whole_lines()))
+        now = _versions()
+        if self.versions[-1:] != [now]:
+            self.versions.append(now)
         config = {
             "datasets": {name: vars(fact) for name, fact in self.facts.items()},
             "limits": dict(limits),
-            "versions": {"python": platform.python_version()} | _versions(),
+            "versions": self.versions,
         }
         write_text(self.path / "bench.json", json.dumps(config, indent=2) + "\n")
 
@@ -146,8 +150,8 @@ class Results:
         return sorted(mine, key=lambda record: int(record["trial"]))
 
 
-def _versions() -> dict[str, Any]:
-    found = {}
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
             found[name] = version(name)

@@ -114,6 +114,16 @@ def defects_markdown(results: Results) -> str:
     return "\n".join(["**Known defects of the libraries' versions**", "", *lines]) + "\n"
 
 
+def versions_markdown(results: Results) -> str:
+    """Which packages changed between trials; empty if none did."""
+    names = dict.fromkeys(name for versions in results.versions for name in versions)
+    seen = {n: dict.fromkeys(v.get(n, "none") for v in results.versions) for n in names}
+    lines = [f"- {name}: {', then '.join(those)}" for name, those in seen.items() if len(those) > 1]
+    if not lines:
+        return ""
+    return "\n".join(["**Trials were run with different versions**", "", *lines]) + "\n"
+
+
 def write_csv(results: Results) -> str:
     """Everything the other tables have, and the cost, one line per metric, row and network."""
     out = io.StringIO()

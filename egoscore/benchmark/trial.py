@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -58,10 +58,15 @@ def blind(graph: AttributedGraph) -> AttributedGraph:
     return replace(graph, labels=None, node_info={})
 
 
-def run_trial(task: Task) -> list[Record]:
-    """Score the nodes, then compare with the labels; what fails is a record, too."""
+def run_trial(
+    task: Task, tell: Callable[[str, Any], None] = lambda name, value: None
+) -> list[Record]:
+    """Score the nodes, then compare with the labels; what fails is a record, too.
+
+    `tell` hears of every parameter as it is drawn.
+    """
     graph = load(task.dataset, task.data_dir)
-    draw = Draw(task.dataset, task.job, task.trial)
+    draw = Draw(task.dataset, task.job, task.trial, tell)
     began, start = time.process_time(), peak_memory()
     try:
         with one_thread():

@@ -21,9 +21,10 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import TextIO
+from typing import Any, TextIO
 
 from egoscore.benchmark.methods import jobs
 from egoscore.benchmark.trial import (
@@ -60,16 +61,17 @@ def run_limited(task: Task, limits: Limits, orders: TextIO) -> list[Record]:
     except Exception as error:  # a library may fail to load in any way
         return task.records(FAILED, sentence(error))
     with TemporaryDirectory(prefix="egoscore-") as scratch:  # gone with the trial, however it ends
-        return _run_forked(task, limits, orders, scratch)
+        return _run_forked(task, limits, orders, Path(scratch))
 
 
-def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> list[Record]:
+def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: Path) -> list[Record]:
     reading, writing = os.pipe()
+    drawn = _Drawn(scratch / "drawn")
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        tempfile.tempdir = scratch
-        _be_child(task, limits, writing)
+        tempfile.tempdir = str(scratch)
+        _be_child(task, limits, writing, drawn)
     os.close(writing)
     try:
         answer = _answer(reading, began + limits.seconds, orders)
@@ -88,6 +90,7 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> lis
     # killed, or dead before it had told all
     how = (TIME, f"more than {limits.seconds:g} s") if answer is None else _death(status)
     cost = clock | {
+        "parameters": drawn.read(),
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
         "peak_mb": round(usage.ru_maxrss / MAXRSS_PER_MB, 1),
     }
@@ -112,7 +115,7 @@ def _load_kernels() -> None:
         EgoScore(updates=1, hidden_size=4).fit(small)
 
 
-def _be_child(task: Task, limits: Limits, writing: int) -> None:
+def _be_child(task: Task, limits: Limits, writing: int, drawn: _Drawn) -> None:
     """Run the trial, write its records, and end without the parent's clean-up."""
     code = 1
     try:
@@ -124,7 +127,7 @@ def _be_child(task: Task, limits: Limits, writing: int) -> None:
         largest = int(limits.gigabytes * 2**30)
         with contextlib.suppress(ValueError, OSError):  # not every system can limit it
             resource.setrlimit(resource.RLIMIT_DATA, (largest, largest))
-        answer = json.dumps(run_trial(task)).encode() + b"\n"
+        answer = json.dumps(run_trial(task, drawn.add)).encode() + b"\n"
         with open(writing, "wb") as out:
             out.write(answer)
         code = 0
@@ -132,6 +135,22 @@ def _be_child(task: Task, limits: Limits, writing: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+class _Drawn:
+    """The parameters of a trial, in a file: what is known of it if it does not live to tell."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, name: str, value: Any) -> None:
+        with self._path.open("a") as file:
+            file.write(json.dumps([name, value]) + "\n")
+
+    def read(self) -> dict[str, Any]:
+        if not self._path.exists():
+            return {}
+        return dict(json.loads(line) for line in self._path.read_text().splitlines())
 
 
 def _kill(child: int) -> None:

@@ -66,6 +66,16 @@ def test_one_trial_has_no_spread_and_what_was_not_run_is_a_dash(text):
     assert row_of(text, "Rec")[3:] == ["--", "--", "--"]
 
 
+def test_the_underline_is_for_a_maximum_that_is_shown():
+    cells = {
+        ("lof", "disney"): cell(60.0, 10.0, 70.0),
+        ("rec", "disney"): cell(80.0, 0.0, 80.0, trials=1),
+    }
+    text = latex(table_of(cells))
+    assert row_of(text, "LOF")[0] == r"$60.0 \pm 10.0 \, (\underline{70.0})$"
+    assert row_of(text, "Rec")[0].startswith(r"$\mathbf{80.0}$")
+
+
 def test_what_was_published_as_a_failure_is_told():
     table = table_of({("lof", "dgraph"): cell(50.0, 1.0, 52.0)}, dgraph=Facts(9, 9, 9, 3, "b"))
     assert row_of(latex(table), "LOF")[4] == "TLE"

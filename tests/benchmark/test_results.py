@@ -34,6 +34,18 @@ def test_what_was_added_is_there_again(results):
     assert [r["trial"] for r in again.of("net", "lof")] == [0, 1]
 
 
+def test_other_versions_of_packages_are_remembered(results, monkeypatch):
+    (first,) = results.versions
+    assert first["torch"].startswith("2.")
+    again = Results.open(results.path)
+    again.note({"net": FACTS}, LIMITS)
+    assert again.versions == [first]
+    other = first | {"torch": "9.0"}
+    monkeypatch.setattr("egoscore.benchmark.results._versions", lambda: other)
+    again.note({"net": FACTS}, LIMITS)
+    assert Results.open(results.path).versions == [first, other]
+
+
 def test_missing_rows_and_rows_to_retry(results):
     results.add([record(), record("if", status="TLE")])
     assert results.missing("net", ["lof", "if", "scan"], 0, retry=False) == ["scan"]

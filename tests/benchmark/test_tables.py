@@ -7,7 +7,13 @@ import pytest
 
 from egoscore.benchmark.cells import Table
 from egoscore.benchmark.results import Facts, Results
-from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown, write_csv
+from egoscore.benchmark.tables import (
+    cost_markdown,
+    defects_markdown,
+    markdown,
+    versions_markdown,
+    write_csv,
+)
 
 LIMITS = {"seconds": 60.0, "gigabytes": 2.0}
 AUCS = {"lof": (0.5, 0.7), "rec": (0.8, 0.4, 0.9), "-degree": (0.7, 0.7, 0.7)}
@@ -88,3 +94,10 @@ def test_a_bar_in_the_name_of_a_folder_begins_no_cell(results):
     for text in (markdown(Table.of(results, "roc_auc")), cost_markdown(results)):
         assert len({line.replace(r"\|", "").count("|") for line in text.splitlines()[2:]}) == 1
         assert r"a\|b" in text
+
+
+def test_packages_that_changed_between_trials_are_named(results):
+    assert versions_markdown(results) == ""
+    results.versions = [{"torch": "2.13", "numpy": "2.0"}, {"torch": "9.0", "numpy": "2.0"}]
+    assert "- torch: 2.13, then 9.0" in versions_markdown(results)
+    assert "numpy" not in versions_markdown(results)

@@ -17,6 +17,7 @@ from egoscore.benchmark.trial import Task
 def score(graph, draw, wanted):
     import numpy as np
     print("said by the method", flush=False)
+    draw.choose("lr", [0.25])
     way = os.environ["WAY"]
     if way == "exit":
         sys.exit(3)
@@ -84,6 +85,7 @@ def test_every_end_is_a_record(way, status, reason):
     assert (record["status"], record["reason"]) == (status, reason)
     assert record["cpu_seconds"] >= 0
     assert record["peak_mb"] > 50
+    assert record["parameters"] == {"lr": 0.25}
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
@@ -114,6 +116,7 @@ def test_a_trial_that_hangs_is_killed():
     (record,), _ = run("sleep", seconds=2.0)
     assert time.monotonic() - began < 60
     assert (record["status"], record["reason"]) == ("TLE", "more than 2 s")
+    assert record["parameters"] == {"lr": 0.25}
 
 
 def children(pid):
