@@ -157,14 +157,14 @@ def edges(
         )
     if array.dtype.kind not in "iu":
         array = _looked_up(array, known_ids)
-    outside = (array < 0) | (array >= size)
-    if outside.any():
+    if array.min() < 0 or array.max() >= size:
+        outside = (array < 0) | (array >= size)
         end, position = np.argwhere(outside)[0]
         raise InputError(
             f"Edge {position} points to node {array[end, position]}, but the nodes are numbered "
             f"0 to {size - 1}, one for each row of the features."
         )
-    return array[0].astype(np.int32), array[1].astype(np.int32)
+    return array[0].astype(np.int32, copy=False), array[1].astype(np.int32, copy=False)
 
 
 def _edge_hint(array: NDArray[Any], size: int) -> str:

@@ -49,7 +49,10 @@ def _counts(csr: Csr) -> sparse.csr_array:
     """One for every edge, in as few bytes as can be."""
     size = len(csr.indptr) - 1
     ones = np.ones(len(csr.indices), dtype=np.int8)
-    matrix = sparse.csr_array((ones, csr.indices, csr.indptr), shape=(size, size))
+    # scipy would copy the indices to the type of indptr
+    fits = len(csr.indices) <= np.iinfo(np.int32).max
+    indptr = csr.indptr.astype(np.int32) if fits else csr.indptr
+    matrix = sparse.csr_array((ones, csr.indices, indptr), shape=(size, size))
     matrix.has_canonical_format = True
     return matrix
 

@@ -59,19 +59,29 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
     degrees = near.degrees
     divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
     log_degree, inverse = np.log1p(degrees), 1.0 / divisor
-    sums = near.to_scipy() @ np.stack([log_degree, inverse], axis=1)
+    near_log_degree, near_inverse = (_sums(*near, values) for values in (log_degree, inverse))
     core, place = _peeled(near)
     triangles, products = _through_triangles(near, place, inverse)
     columns = [
         log_degree,
         2.0 * triangles / np.maximum(degrees * (degrees - 1), 1),
         np.log1p(2.0 * triangles / divisor),
-        sums[:, 0] / divisor,
-        sums[:, 1] / divisor,
+        near_log_degree / divisor,
+        near_inverse / divisor,
         2.0 * products / divisor,  # a triangle can be walked round either way
         np.log1p(core),
     ]
     return np.stack(columns, axis=1, dtype=np.float64)
+
+
+@compiled
+def _sums(indptr, indices, values):  # type: ignore[no-untyped-def]
+    """The sum over every node's neighbours; a product of matrices would copy all edges."""
+    sums = np.zeros(len(indptr) - 1)
+    for node in range(len(sums)):
+        for edge in range(indptr[node], indptr[node + 1]):
+            sums[node] += values[indices[edge]]
+    return sums
 
 
 def _peeled(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -124,13 +134,25 @@ def _through_triangles(
     near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
-    rows = np.repeat(np.arange(len(place), dtype=np.int32), near.degrees)
-    upward = place[rows] < place[near.indices]
-    starts = np.zeros(len(near.indptr), dtype=np.int64)
-    np.cumsum(np.bincount(rows[upward], minlength=len(place)), out=starts[1:])
+    starts, indices = _upward(near.indptr, near.indices, place)
     number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
-    _add_triangles(starts, near.indices[upward], inverse, number, products)
+    _add_triangles(starts, indices, inverse, number, products)
     return number, products
+
+
+@compiled
+def _upward(indptr, indices, place):  # type: ignore[no-untyped-def]
+    """The edges from nodes to such as are taken away after them, which is half of all."""
+    starts = np.zeros_like(indptr)
+    kept = np.empty(len(indices) // 2, dtype=indices.dtype)
+    count = 0
+    for node in range(len(place)):
+        for edge in range(indptr[node], indptr[node + 1]):
+            if place[node] < place[indices[edge]]:
+                kept[count] = indices[edge]
+                count += 1
+        starts[node + 1] = count
+    return starts, kept
 
 
 @compiled

@@ -13,11 +13,13 @@ from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.read.choices import Choices, Reading
+from egoscore.read.ends import find_ends
 from egoscore.read.features import Features, read_features, with_unique_titles
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.matching import Matched, match_ends, match_table
-from egoscore.read.names import bare, find, find_ends
+from egoscore.read.names import bare, find
 from egoscore.read.node_table import read_nodes, take_labels
+from egoscore.read.pipes import as_files
 from egoscore.read.table import INDEX, Table
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
@@ -26,11 +28,16 @@ from egoscore.read.weights import read_weights, weigh
 def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
     """The network in a table of edges and, if there is one, a table of nodes.
 
-    Both may be paths (CSV, Parquet, Feather), frames of pandas or polars, or Arrow tables. Without
-    a node table, or without a usable column in it, the structure of the network gives the
-    features.
+    Both may be paths (CSV, Parquet, Feather), also of pipes, frames of pandas or polars, or Arrow
+    tables. Without a node table, or without a usable column in it, the structure of the network
+    gives the features.
     """
     choices = choices or Choices()
+    with as_files(edges, nodes) as (edges, nodes):
+        return assemble(*_opened(edges, nodes, choices), choices)
+
+
+def _opened(edges: Any, nodes: Any, choices: Choices) -> tuple[Table, Table | None]:
     given = [name for name in (choices.source, choices.target, choices.weight) if name]
     edge_table = open_table(edges, "the edge table", given, choices.encoding)
     node_table = None
@@ -39,7 +46,7 @@ def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -
         node_table = open_table(nodes, "the node table", wanted, choices.encoding)
     if not any(table.separator for table in (edge_table, node_table) if table is not None):
         choices.refuse(("--encoding",), "no table is a text file")
-    return assemble(edge_table, node_table, choices)
+    return edge_table, node_table
 
 
 def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
@@ -49,7 +56,7 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
         choices.refuse(("--id", "--features", "--label"), reason)
     _refuse_unknown_ignored(edges, nodes, choices)
     notes: list[str] = []
-    ends = find_ends(edges, choices, notes)
+    ends = find_ends(edges, nodes, choices, notes)
     source, target, weights = _read_ends(edges, ends, choices, notes)
     if nodes is None:
         matched = match_ends(source, target, notes)
@@ -97,7 +104,8 @@ def _read_ends(
         raise InputError(f"{edges.name} has no rows; a network needs edges.")
     weights = None
     if weight is not None:
-        weights = weight, read_weights(loaded.pop(weight), weight, edges, notes)
+        imputes = choices.impute is not None
+        weights = weight, read_weights(loaded.pop(weight), weight, edges, imputes, notes)
     ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
     for column in (c for c in edges.columns if c not in (*wanted, *ignored, INDEX)):
         advice = f"; --weight '{column}' turns it into features"

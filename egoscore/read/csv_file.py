@@ -18,7 +18,7 @@ from egoscore.read.byte_stream import ByteStream
 from egoscore.read.dialect import RUNS, Dialect, TooShortError, sniff
 from egoscore.read.encoding import not_a_table, not_utf8
 from egoscore.read.numbers import parse_numbers
-from egoscore.read.opening import DAMAGE, first_bytes, open_stream
+from egoscore.read.opening import DAMAGE, empty, first_bytes, open_stream
 from egoscore.read.table import Table
 
 _HEAD, _MOST_HEAD = 1 << 18, 1 << 25  # how much is looked at first, and at most
@@ -29,14 +29,21 @@ _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 class CsvTable(Table):
     """A text file; cells are text exactly as written, empty ones are missing.
 
-    `given` are names of columns the user expects, `encoding` what he says, if anything.
+    `given` are names of columns the user expects, `encoding` what he says, if anything; messages
+    call it by its path or by `name`.
     """
 
-    def __init__(self, path: Path, given: Sequence[str] = (), encoding: str | None = None) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        given: Sequence[str] = (),
+        encoding: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._path, self.name = path, name or str(path)
         self._known_encoding = encoding
         self._dialect = self._sniff(given)
-        super().__init__(str(path), self._dialect.names)
+        super().__init__(self.name, self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
         self.separator = "\t" if self._dialect.separator == RUNS else self._dialect.separator
@@ -48,29 +55,30 @@ class CsvTable(Table):
         size = _HEAD
         while True:
             try:
-                head = first_bytes(self._path, size)
+                head = first_bytes(self._path, size, self.name)
             except DAMAGE as error:
                 raise self._damaged() from error
             if not head:
-                raise InputError(
-                    f"{self._path} is empty; a table needs a row of names and rows below."
-                )
+                raise empty(self.name)
             try:
-                return sniff(head, len(head) < size, str(self._path), given, self._known_encoding)
+                return sniff(head, len(head) < size, self.name, given, self._known_encoding)
             except TooShortError as error:
                 if len(head) < size:
                     raise
                 if size >= _MOST_HEAD:
                     raise InputError(
-                        f"{self._path} has not two rows in its first {size >> 20} MB; is a quote "
+                        f"{self.name} has not two rows in its first {size >> 20} MB; is a quote "
                         "left open?"
                     ) from error
             size *= 2
 
-    def looks_numeric(self, column: str) -> bool:
+    def sample(self, column: str) -> pa.ChunkedArray:
         place = self._places[column]
-        cells = [row[place] for row in self._dialect.rows if len(row) > place]
-        return parse_numbers(pa.array(cells, pa.string()), self.separator) is not None
+        cells = [row[place] or None for row in self._dialect.rows if len(row) > place]
+        return pa.chunked_array([pa.array(cells, pa.string())])
+
+    def looks_numeric(self, column: str) -> bool:
+        return parse_numbers(self.sample(column).combine_chunks(), self.separator) is not None
 
     def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not self._dialect.rows:
@@ -137,7 +145,7 @@ class CsvTable(Table):
 
     def _open(self) -> ByteStream:
         joins_spaces = self._dialect.separator == RUNS
-        return ByteStream(open_stream(self._path), self._encoding, joins_spaces)
+        return ByteStream(open_stream(self._path, self.name), self._encoding, joins_spaces)
 
     def _ragged(self) -> InputError:
         """The refusal of the first row that has too many or too few cells."""
@@ -160,4 +168,4 @@ class CsvTable(Table):
         return "\n" in (last or "") and stream.last_byte != b'"'
 
     def _damaged(self) -> InputError:
-        return InputError(f"{self._path} is damaged or incomplete; get a fresh copy of it.")
+        return InputError(f"{self.name} is damaged or incomplete; get a fresh copy of it.")

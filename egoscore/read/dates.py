@@ -14,13 +14,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.read.cells import matches
+from egoscore.read.date_forms import (
+    DAY_MONTH_YEAR,
+    DAY_NAME_YEAR,
+    EIGHT_DIGITS,
+    MONTH,
+    MONTH_DAY_YEAR,
+    NAME_DAY_YEAR,
+    YEAR_MONTH_DAY,
+    days_in,
+)
 from egoscore.read.ways import Parsed, Way, parse
 
 _DAY = 86_400.0
-_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
-_TIME = rf"(?P<time>(?:[ T]{_CLOCK}(?::[0-5]\d)?)?)$"
-_YEAR_LAST = r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4})" + _TIME
-_YEAR_FIRST = r"^(?P<year>\d{4})[./](?P<first>\d{1,2})[./](?P<second>\d{1,2})" + _TIME
 _ISO_DAY = r"^\d{4}-\d\d-\d\d"
 _ISO_TIME = r"[ T]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 _ISO_LOCAL = rf"{_ISO_DAY}({_ISO_TIME})?$"
@@ -54,13 +60,22 @@ def parse_dates(cells: pa.Array) -> Parsed | None:
     return parse(cells, date_ways)
 
 
+def parse_eight_digits(cells: pa.Array) -> Parsed | None:
+    """Text such as 20180103 as days since 1970; None if any cell is no day from 1900 to 2100."""
+    way = _written(EIGHT_DIGITS, "year, month, day in eight digits")
+    return parse(cells, lambda _: (way,))
+
+
 def date_ways(text: pa.Array) -> Iterator[Way]:
     """The ways in which dates may be written here."""
     yield _iso(_ISO_LOCAL, None, None)
     yield _iso(_ISO_ZONED, "UTC", _IN_UTC)
-    yield _ordered(_YEAR_FIRST, "first", "second", "year, month, day")
-    day_first = _ordered(_YEAR_LAST, "second", "first", "day, month, year")
-    month_first = _ordered(_YEAR_LAST, "first", "second", "month, day, year")
+    yield _written(YEAR_MONTH_DAY, "year, month, day")
+    yield _written(MONTH, "the first day of a month")
+    yield _written(DAY_NAME_YEAR, "day, name of the month, year")
+    yield _written(NAME_DAY_YEAR, "name of the month, day, year")
+    day_first = _written(DAY_MONTH_YEAR, "day, month, year")
+    month_first = _written(MONTH_DAY_YEAR, "month, day, year")
     if np.array_equal(day_first.fits(text), month_first.fits(text)):
         doubt = f"{day_first.how} ({month_first.how} would fit as well)"
         day_first = replace(day_first, how=doubt)
@@ -85,34 +100,18 @@ def _exist(iso: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _ordered(pattern: str, month: str, day: str, how: str) -> Way:
-    """Dates of a pattern, with the month and the day in the parts of these names."""
-    as_iso = partial(_as_iso, pattern=pattern, month=month, day=day)
-
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return matches(text, pattern) & _exist(as_iso(text))
-
-    def read(text: pa.Array) -> NDArray[np.float64] | None:
-        return _days(as_iso(text))
-
-    return Way(fits, read, how)
-
-
-def _as_iso(text: pa.Array, pattern: str, month: str, day: str) -> pa.Array:
-    """Dates of another form in ISO form."""
-    parts: Any = pc.extract_regex(text, pattern)
-
-    def part(name: str, width: int) -> pa.Array:
-        return pc.utf8_lpad(pc.struct_field(parts, name), width, "0")
-
-    dates = pc.binary_join_element_wise(part("year", 4), part(month, 2), part(day, 2), "-")
-    times = pc.replace_substring_regex(pc.struct_field(parts, "time"), r"^[ T](\d):", r" 0\1:")
-    return pc.binary_join_element_wise(dates, times, "")
-
-
 def _days(iso: pa.Array, zone: str | None = None) -> NDArray[np.float64] | None:
     """Text in ISO form as days, with or without fractions; None if no unit of time holds it."""
     for unit in ("us", "ns"):
         with suppress(pa.ArrowInvalid):
             return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
     return None
+
+
+def _written(form: str, how: str) -> Way:
+    """Dates in another form."""
+
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        return ~np.isnan(days_in(text, form))
+
+    return Way(fits, partial(days_in, form=form), how)

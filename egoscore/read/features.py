@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
-from egoscore.read.kinds import Column, Unusable, damage_words, decide, how_words
+from egoscore.read.column import Column, Unusable, damage_words, how_words
+from egoscore.read.kinds import decide
 from egoscore.read.table import Table, counted, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it

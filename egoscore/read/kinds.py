@@ -3,87 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.errors import InputError
-from egoscore.graph.precision import narrowed
-from egoscore.read.cells import MISSING, bare_cells
-from egoscore.read.dates import date_ways, days, parse_dates, zone_words
-from egoscore.read.numbers import are_codes, number_ways, parse_numbers
-from egoscore.read.table import counted, decoded, is_number, is_text
-from egoscore.read.ways import Parsed, Ways, parse_most
+from egoscore.read.cells import MISSING
+from egoscore.read.column import Column, Unusable, numeric
+from egoscore.read.damage import with_mistakes
+from egoscore.read.dates import days, parse_dates, parse_eight_digits, zone_words
+from egoscore.read.names import says_date
+from egoscore.read.numbers import parse_numbers
+from egoscore.read.table import decoded, is_number, is_text
+from egoscore.read.text_column import text_column
+from egoscore.read.ways import Parsed
 
 MOST_CATEGORIES = 20
 YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
-_LONGEST_CELL = 40
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-@dataclass(frozen=True)
-class Damage:
-    """How many cells of a column are unlike the others, the first of them and its row."""
-
-    count: int
-    cell: str
-    row: int
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column as numbers.
-
-    Attributes:
-        kind: as in `FeatureColumn`.
-        parts: one array (rows,) float32 for each feature, zero where the cell is empty.
-        details: for each part the category it stands for; ("",) for other kinds.
-        is_missing: (rows,) which cells are empty.
-        how: how cells were read where there was a choice.
-        offset: what was taken off the numbers so that float32 can hold them.
-        damage: cells that could not be read as the others are and count as empty.
-    """
-
-    name: str
-    kind: str
-    parts: tuple[NDArray[np.float32], ...]
-    is_missing: NDArray[np.bool_]
-    details: tuple[str, ...] = ("",)
-    how: str | None = None
-    offset: float = 0.0
-    damage: Damage | None = None
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """A column that is no feature, and why."""
-
-    name: str
-    reason: str
-
-
-def how_words(column: Column) -> str:
-    """How a column of numbers or dates was read, where there was a choice."""
-    if column.kind == "date":
-        return f"is a date, read as {column.how}, and counts days since 1970"
-    how = str(column.how)
-    return f"is a number, read {how if how.startswith('as ') else f'with {how}'}"
-
-
-def damage_words(column: Column) -> str:
-    """Which cells are unlike the others of their column."""
-    assert column.damage is not None
-    cell = column.damage.cell
-    shown = cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}…"
-    return (
-        f"holds {column.kind}s but for {counted(column.damage.count, 'cell')}, the first {shown!r} "
-        f"in row {column.damage.row + 1} below the names"
-    )
 
 
 def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
@@ -96,17 +34,34 @@ def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Co
         if not is_text(column.type):  # declared to be categories, whatever their type
             return _categories(name, column.cast(pa.string()))
         kind = column.type
+    if is_number(kind) or is_text(kind):
+        found = _eight_digits(name, column, where) if says_date(name) else None
+        if found is not None:
+            return found
     if pa.types.is_boolean(kind):
-        return _numeric(name, "yes/no", _floats(column.cast(pa.uint8())), where)
+        return numeric(name, "yes/no", _floats(column.cast(pa.uint8())), where)
     if is_number(kind):
-        return _numeric(name, "number", _floats(column), where)
+        return numeric(name, "number", _floats(column), where)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _numeric(name, "date", days(column), where, zone_words(kind))
+        return numeric(name, "date", days(column), where, zone_words(kind))
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        return _numeric(name, "number", _hours(column), where, "as hours")
+        return numeric(name, "number", _hours(column), where, "as hours")
     if is_text(kind):
         return _text(name, column, where, separator)
     return Unusable(name, f"holds {kind}, which cannot be turned into numbers")
+
+
+def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Unusable | None:
+    """A column of numbers such as 20180103 as dates, if all of them are."""
+    if is_number(column.type):
+        try:
+            whole = pa.array(_floats(column), from_pandas=True).cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+        column = pa.chunked_array([whole.cast(pa.string())])
+    text = text_column(name, column, where)
+    parsed = parse_eight_digits(text.cells)
+    return None if parsed is None else text.read_as("date", parsed)
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -120,73 +75,16 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return _floats(counts) / (3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
 
 
-def _numeric(
-    name: str, kind: str, values: NDArray[np.float64], where: str, how: str | None = None
-) -> Column | Unusable:
-    is_missing = np.isnan(values)
-    if is_missing.all():
-        return Unusable(name, "is empty")
-    _refuse_beyond_float32(name, values, where)
-    numbers, offset = narrowed(values)
-    numbers[is_missing] = 0.0
-    return Column(name, kind, (numbers,), is_missing, how=how, offset=offset)
-
-
-def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:
-    infinite = int(np.count_nonzero(np.isinf(values)))
-    if infinite:
-        raise InputError(
-            f"Column '{name}' of {where} has infinite values ({infinite} of them); replace them or "
-            "leave the column out with --ignore."
-        )
-    beyond = np.abs(values) > _LARGEST
-    if beyond.any():
-        raise InputError(
-            f"Column '{name}' of {where} has values beyond single precision (found "
-            f"{values[beyond][0]}); rescale it or leave it out with --ignore."
-        )
-
-
 def _text(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
-    """Text is looked at once for every different cell."""
-    coded = column.combine_chunks().dictionary_encode()
-    cells = coded.dictionary.cast(pa.string())
-    rows = coded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    text = text_column(name, column, where)
     for kind, parse in _READERS.items():
-        found = parse(cells, separator)
+        found = parse(text.cells, separator)
         if found is not None:
-            values, how = found
-            return _numeric(name, kind, np.append(values, np.nan)[rows], where, how)
+            return text.read_as(kind, found)
     categories = _categories(name, column)
     if isinstance(categories, Column):
         return categories
-    return _damaged(name, cells, rows, where, separator) or categories
-
-
-def _damaged(
-    name: str, cells: pa.Array, rows: NDArray[np.int64], where: str, separator: str
-) -> Column | None:
-    """A column of numbers or dates, but for a few cells; None if it is text."""
-    counts = np.bincount(rows, minlength=len(cells))[: len(cells)]
-    readers: dict[str, Ways] = {"date": date_ways}
-    if not are_codes(cells):
-        readers = {"number": partial(number_ways, separator=separator), **readers}
-    for kind, ways in readers.items():
-        found = parse_most(cells, counts, MOST_CATEGORIES, ways)
-        if found is not None:
-            values, how = found
-            column = _numeric(name, kind, np.append(values, np.nan)[rows], where, how)
-            assert isinstance(column, Column)
-            return replace(column, damage=_damage(cells, rows, values))
-    return None
-
-
-def _damage(cells: pa.Array, rows: NDArray[np.int64], values: NDArray[np.float64]) -> Damage:
-    _, is_missing = bare_cells(cells)
-    is_damaged = np.append(np.isnan(values) & ~is_missing, False)[rows]
-    first = int(is_damaged.argmax())
-    cell = str(cells[int(rows[first])].as_py()).strip()
-    return Damage(int(np.count_nonzero(is_damaged)), cell, first)
+    return with_mistakes(text, MOST_CATEGORIES, separator) or categories
 
 
 def _parse_yes_no(cells: pa.Array, _: str) -> Parsed | None:

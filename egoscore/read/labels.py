@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.read.kinds import MOST_CATEGORIES, Column, decide
+from egoscore.read.column import Column
+from egoscore.read.kinds import MOST_CATEGORIES, decide
 from egoscore.read.names import DOUBTFUL_ANSWERS, LABEL, bare, find, is_answer
 from egoscore.read.table import Table
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from egoscore.errors import InputError
-from egoscore.read.choices import Choices
 from egoscore.read.table import Table, quoted
 
 LABEL = "label"
@@ -72,6 +72,8 @@ STEMS = (
     ("debtor", "creditor"),
 )
 _TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # from_date is no end
+# Words in the name of a column of days.
+_DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
 # Columns so called are no answer if they hold many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
 # The first names are only ever ids; the others are ids if they hold those of the edges.
@@ -87,6 +89,12 @@ def bare(name: str) -> str:
 def is_answer(name: str) -> bool:
     """Whether a column is called as if it said which nodes are outliers."""
     return _joined(name) in ANSWERS
+
+
+def says_date(name: str) -> bool:
+    """Whether a column is called as if it held days: date, opened_on, birthDate."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    return any(word.casefold() in _DATES for word in words)
 
 
 def find(option: str, given: str, table: Table) -> str:
@@ -131,40 +139,3 @@ def is_header(cells: Sequence[str], given: Sequence[str]) -> bool:
     bares = {bare(cell) for cell in cells}
     known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(bare(name) for name in given)}
     return known_pair(cells) is not None or bool(bares & known)
-
-
-def find_ends(table: Table, choices: Choices, notes: list[str]) -> tuple[str, str]:
-    """The columns of both ends of the edges: given, known by name, or the first two."""
-    named = [c for c in table.columns if c not in table.nameless]
-    if len(named) < 2:
-        raise InputError(
-            f"{table.name} needs two columns, the ids at both ends of the edges (found "
-            f"{len(named)}); check what separates its cells."
-        )
-    source = None if choices.source is None else find("source", choices.source, table)
-    target = None if choices.target is None else find("target", choices.target, table)
-    if source is None or target is None:
-        source, target = _completed(source, target, named, table, notes)
-    if source == target:
-        raise InputError(f"--source and --target both name the column '{source}'; give two.")
-    return source, target
-
-
-def _completed(
-    source: str | None, target: str | None, named: list[str], table: Table, notes: list[str]
-) -> tuple[str, str]:
-    """Both ends, where at most one was given; a guess is said aloud."""
-    pair = known_pair(named)
-    if source is None and target is None and pair is not None:
-        return pair
-    if source is not None and pair is not None and source == pair[0]:
-        return pair
-    if target is not None and pair is not None and target == pair[1]:
-        return pair
-    others = [column for column in named if column not in (source, target)]
-    found = (source or others.pop(0), target or others.pop(0))
-    notes.append(
-        f"{table.name}: edges go from column '{found[0]}' to column '{found[1]}', taken by their "
-        "place; --source and --target say otherwise."
-    )
-    return found

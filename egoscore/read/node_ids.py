@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,12 +25,7 @@ def find_ids(
 
     `ends` are the names of the edges' columns, `edges` their ids.
     """
-    if given is not None:
-        name = find("id", given, table)
-        if name not in loaded:
-            raise InputError(f"--id and --ignore both name the column '{name}'; choose one.")
-        return name, read_ids(loaded[name], name, table.name, notes)
-    sure = next((c for n in SURE_IDS for c in loaded if bare(c) == n), None)
+    sure = sure_ids(loaded, table, given)
     if sure is not None:
         return sure, read_ids(loaded[sure], sure, table.name, notes)
     named = [c for n in (*LIKELY_IDS, *map(bare, ends)) for c in loaded if bare(c) == n]
@@ -45,6 +42,16 @@ def find_ids(
     return found
 
 
+def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str | None:
+    """The one of these columns that is given as the ids, or known by its name."""
+    if given is None:
+        return next((c for n in SURE_IDS for c in columns if bare(c) == n), None)
+    name = find("id", given, table)
+    if name not in columns:
+        raise InputError(f"--id and --ignore both name the column '{name}'; choose one.")
+    return name
+
+
 def _best(
     columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
 ) -> tuple[str, IdColumn] | None:
@@ -54,7 +61,7 @@ def _best(
     )
     best, most = None, len(used) / 2
     for name, column in columns.items():
-        ids = _different(column, name, table)
+        ids = different_ids(column, name, table)
         if ids is None:
             continue
         known = pc.utf8_trim_whitespace(ids.values.cast(pa.string()))
@@ -66,7 +73,7 @@ def _best(
     return best
 
 
-def _different(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
+def different_ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
     """The column as ids if there are any and no two are the same."""
     try:
         ids = read_ids(column, name, table.name, [])

@@ -1,8 +1,7 @@
-"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1.234.567, $12 and 45%."""
+"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1'234.5, 1.234.567, (12)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,11 +12,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.read.cells import any_match, matches
+from egoscore.read.marks import (
+    has_parentheses,
+    marks,
+    with_mark,
+    with_parentheses,
+    without,
+    without_parentheses,
+)
 from egoscore.read.ways import Parsed, Way, parse
 
 _SPACE = "[ \u00a0\u202f]"
-_MARK = r"(?P<mark>\p{Sc}|%)"  # Sc: any currency
+_APOSTROPHE = "['\u2019]"
 _SPACED = rf"\d{_SPACE}\d{{3}}"
+_WITH_APOSTROPHE = rf"\d{_APOSTROPHE}\d{{3}}"
 # Nobody who means twelve and a half by 12,500 writes these: two groups, a group and a dot, or a dot
 # with other than three digits after it.
 _SURE_GROUPS = r",\d{3}(,\d{3}|\.)|^[+-]?\d*\.(\d{1,2}|\d{4,})$"
@@ -39,6 +47,11 @@ class _Form:
     words: str = ""
     between: str = ""
     has_decimal_comma: bool = False
+
+    @property
+    def way(self) -> Way:
+        """The form as a way to write numbers."""
+        return Way(partial(matches, pattern=self.pattern), self.read, self.words or None)
 
     def read(self, text: pa.Array) -> NDArray[np.float64]:
         """The numbers in text that looks so."""
@@ -66,12 +79,21 @@ _SPACES = _Form(
     "spaces between thousands",
     between=_SPACE,
 )
-_SPACES_AND_COMMA = _Form(
-    _SPACES.pattern.replace(r"\.", ","),
-    "spaces between thousands and a decimal comma",
-    between=_SPACE,
-    has_decimal_comma=True,
+_APOSTROPHES = _Form(
+    _SPACES.pattern.replace(_SPACE, _APOSTROPHE),
+    "apostrophes between thousands",
+    between=_APOSTROPHE,
 )
+
+
+def _with_comma(form: _Form) -> _Form:
+    """The same with a decimal comma in place of the point."""
+    return replace(
+        form,
+        pattern=form.pattern.replace(r"\.", ","),
+        words=f"{form.words} and a decimal comma",
+        has_decimal_comma=True,
+    )
 
 
 def parse_numbers(cells: pa.Array, separator: str) -> Parsed | None:
@@ -84,11 +106,20 @@ def parse_numbers(cells: pa.Array, separator: str) -> Parsed | None:
 
 def number_ways(text: pa.Array, separator: str) -> Iterator[Way]:
     """The ways in which numbers may be written here; `separator` stands between cells, if any."""
+    if not has_parentheses(text):
+        yield from _signed_ways(text, separator)
+        return
+    for way in _signed_ways(without_parentheses(text), separator):
+        yield with_parentheses(way)
+
+
+def _signed_ways(text: pa.Array, separator: str) -> Iterator[Way]:
+    """The ways in which numbers may be written that have a minus, if any, in front."""
     for form in _forms(text, separator):
-        yield Way(partial(matches, pattern=form.pattern), form.read, form.words or None)
-    for mark in _marks(text):
-        for form in _forms(_without(text, mark), separator):
-            yield _marked(form, mark)
+        yield form.way
+    for mark in marks(text):
+        for form in _forms(without(text, mark), separator):
+            yield with_mark(form.way, mark)
 
 
 def are_codes(text: pa.Array) -> bool:
@@ -109,7 +140,9 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
         yield _DOTS
     yield _PLAIN
     if any_match(text, _SPACED):
-        yield from (_SPACES, _SPACES_AND_COMMA)
+        yield from (_SPACES, _with_comma(_SPACES))
+    if any_match(text, _WITH_APOSTROPHE):
+        yield from (_APOSTROPHES, _with_comma(_APOSTROPHES))
     if not any_match(text, ","):
         return
     groups, decimals = any_match(text, _SURE_GROUPS), any_match(text, _SURE_DECIMALS) or has_dots
@@ -129,30 +162,3 @@ def _has_dots(text: pa.Array) -> bool:
 
 def _doubted(form: _Form, other: _Form) -> _Form:
     return replace(form, words=f"{form.words} ({other.words} would fit as well)")
-
-
-def _marks(text: pa.Array) -> list[str]:
-    """The currency and percent signs that cells have first."""
-    found = pc.struct_field(pc.extract_regex(text, _MARK), "mark").drop_null()
-    return sorted(pc.unique(found).to_pylist())
-
-
-def _marked(form: _Form, mark: str) -> Way:
-    """The form in cells that all have a mark before or after the number."""
-    sign = re.escape(mark)
-
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        has_mark = matches(text, rf"^[+-]?{_SPACE}*{sign}|{sign}$")
-        return has_mark & matches(_without(text, mark), form.pattern)
-
-    def read(text: pa.Array) -> NDArray[np.float64]:
-        return form.read(_without(text, mark))
-
-    return Way(fits, read, " and ".join(filter(None, (f"{mark} left off", form.words))))
-
-
-def _without(text: pa.Array, mark: str) -> pa.Array:
-    """Cells without a mark in front, after a sign perhaps, or else behind."""
-    sign = re.escape(mark)
-    pattern = rf"^([+-]?){_SPACE}*{sign}{_SPACE}*|{_SPACE}*{sign}$"
-    return pc.replace_substring_regex(text, pattern, r"\1", max_replacements=1)

@@ -39,7 +39,7 @@ def require_file(path: str | Path) -> Path:
     if is_folder:
         raise InputError(f"{path} is a folder; a file is needed here.")
     if is_empty:
-        raise InputError(f"{path} is empty; a table needs a row of names and rows below.")
+        raise empty(path)
     return path
 
 
@@ -48,10 +48,15 @@ def at_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))
 
 
-def spreadsheet(path: Path) -> InputError:
+def empty(name: str | Path) -> InputError:
+    """The refusal of a file without anything in it."""
+    return InputError(f"{name} is empty; a table needs a row of names and rows below.")
+
+
+def spreadsheet(name: str | Path) -> InputError:
     """The refusal of a workbook."""
     return InputError(
-        f"{path} is a spreadsheet, which is not read here; save its sheets as CSV and give those "
+        f"{name} is a spreadsheet, which is not read here; save its sheets as CSV and give those "
         "with --edges and --nodes."
     )
 
@@ -69,9 +74,9 @@ def plain_ending(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def first_bytes(path: Path, count: int) -> bytes:
+def first_bytes(path: Path, count: int, name: str | None = None) -> bytes:
     """At most `count` bytes of what is in the file, unpacked."""
-    with open_stream(path) as stream:
+    with open_stream(path, name) as stream:
         pieces, left = [], count
         while left and (piece := stream.read(left)):
             pieces.append(piece)
@@ -79,24 +84,25 @@ def first_bytes(path: Path, count: int) -> bytes:
         return b"".join(pieces)
 
 
-def open_stream(path: Path) -> Any:
-    """What is in the file, unpacked as it is read."""
+def open_stream(path: Path, name: str | None = None) -> Any:
+    """What is in the file, unpacked as it is read; messages call it by its path or this name."""
+    name = name or str(path)
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(_XZ):  # the one packing that pyarrow does not know
-        return _Unpacked(lzma.open(path), path)
+        return _Unpacked(lzma.open(path), path, name)
     if start.startswith(_ZIP):
-        return _only_member(path)
-    codec = next((name for magic, name in _CODECS.items() if start.startswith(magic)), None)
+        return _only_member(path, name)
+    codec = next((known for magic, known in _CODECS.items() if start.startswith(magic)), None)
     stream = pa.input_stream(str(path), compression=codec)
-    return stream if codec is None else _Unpacked(stream, path)
+    return stream if codec is None else _Unpacked(stream, path, name)
 
 
 class _Unpacked:
     """A packed file as it unpacks, refused once it has grown beyond what tables and XML do."""
 
-    def __init__(self, stream: Any, path: Path) -> None:
-        self._stream, self._path = stream, path
+    def __init__(self, stream: Any, path: Path, name: str) -> None:
+        self._stream, self._name = stream, name
         self._room = max(_ANY_GROWTH_BELOW, _MOST_GROWTH * path.stat().st_size)
 
     def read(self, size: int = -1) -> bytes:
@@ -107,7 +113,7 @@ class _Unpacked:
         self._room -= len(piece)
         if self._room < 0:
             raise InputError(
-                f"{self._path} unpacks to more than {_MOST_GROWTH} times its size, as no "
+                f"{self._name} unpacks to more than {_MOST_GROWTH} times its size, as no "
                 "table does; unpack it yourself and look at it."
             )
         return piece
@@ -123,11 +129,10 @@ class _Unpacked:
         self.close()
 
 
-def _only_member(path: Path) -> Any:
-    with path.open("rb") as file, open_archive(file, path) as archive:
-        names = archive.namelist()
-        if any(name.startswith("xl/") for name in names):
-            raise spreadsheet(path)
+def _only_member(path: Path, name: str) -> Any:
+    with path.open("rb") as file, open_archive(file, Path(name)) as archive:
+        if any(member.startswith("xl/") for member in archive.namelist()):
+            raise spreadsheet(name)
         # macOS adds a hidden companion for every file it zips
         members = [
             member
@@ -136,6 +141,6 @@ def _only_member(path: Path) -> Any:
         ]
         if len(members) != 1:
             raise InputError(
-                f"{path} must hold exactly one file (found {len(members)}); unpack it first."
+                f"{name} must hold exactly one file (found {len(members)}); unpack it first."
             )
-        return read_member(archive, members[0], path)
+        return read_member(archive, members[0], Path(name))

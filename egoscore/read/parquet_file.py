@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,36 +11,46 @@ import pyarrow.parquet as pq
 
 from egoscore.errors import InputError
 from egoscore.read.opening import DAMAGE
-from egoscore.read.table import ArrowTable, Table, is_number
+from egoscore.read.table import SAMPLE, ArrowTable, Table, is_number
 
 PARQUET, ARROW = b"PAR1", b"ARROW1"
 
 
 class ParquetTable(Table):
-    """A Parquet file; only the columns asked for are read."""
+    """A Parquet file, called by its path or by `name`; only the columns asked for are read."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self._path, self.name = path, name or str(path)
         try:
             self._schema = pq.read_schema(path)
         except DAMAGE as error:
-            raise _incomplete(path, "Parquet") from error
-        super().__init__(str(path), self._schema.names)
+            raise _incomplete(self.name, "Parquet") from error
+        super().__init__(self.name, self._schema.names)
 
     def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         try:
             with pq.ParquetFile(self._path) as file:
                 table = file.read(columns=list(columns))
         except (*DAMAGE, UnicodeDecodeError) as error:
-            raise _incomplete(self._path, "Parquet") from error
+            raise _incomplete(self.name, "Parquet") from error
         return {column: table[column] for column in columns}
+
+    def sample(self, column: str) -> pa.ChunkedArray:
+        try:
+            with pq.ParquetFile(self._path) as file:
+                batches = file.iter_batches(SAMPLE, columns=[column])
+                first = [batch.column(0) for batch in islice(batches, 1)]
+        except (*DAMAGE, UnicodeDecodeError) as error:
+            raise _incomplete(self.name, "Parquet") from error
+        return pa.chunked_array(first, self._schema.field(column).type)
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
 
 
-def open_arrow(path: Path) -> ArrowTable:
+def open_arrow(path: Path, name: str | None = None) -> ArrowTable:
     """A file in Arrow's own format (Feather), as a file or as a stream."""
+    name = name or str(path)
     try:
         with pa.memory_map(str(path)) as source:
             try:
@@ -49,9 +60,9 @@ def open_arrow(path: Path) -> ArrowTable:
                 table = pa.ipc.open_stream(source).read_all()
         table.validate(full=True)  # what is damaged must not be followed into memory
     except DAMAGE as error:
-        raise _incomplete(path, "Arrow") from error
-    return ArrowTable(str(path), table)
+        raise _incomplete(name, "Arrow") from error
+    return ArrowTable(name, table)
 
 
-def _incomplete(path: Path, kind: str) -> InputError:
-    return InputError(f"{path} is not a complete {kind} file; write it again.")
+def _incomplete(name: str, kind: str) -> InputError:
+    return InputError(f"{name} is not a complete {kind} file; write it again.")

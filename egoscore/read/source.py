@@ -12,6 +12,7 @@ from egoscore.read.assemble import read_tables
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.network_file import read_network_file
 from egoscore.read.opening import at_home, plain_ending, require_file, spreadsheet
+from egoscore.read.pipes import is_pipe
 from egoscore.read.tables import NETWORK_ENDINGS, SPREADSHEET_ENDINGS
 
 _TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".edges")
@@ -40,6 +41,11 @@ def read_source(
     path = at_home(source)
     if os.path.isdir(path):
         return read_tables(*_tables_in(path), choices)
+    if is_pipe(path):
+        raise InputError(
+            f"{path} is a pipe, whose name does not say what is in it; give a table of edges with "
+            "--edges."
+        )
     if os.path.isfile(path) or _is_path(path):
         return _read_file(require_file(path), choices)
     raise DatasetError(

@@ -13,6 +13,8 @@ from egoscore.errors import InputError
 
 INDEX = "__index_level_0__"  # what pyarrow calls the nameless index of a pandas frame
 
+SAMPLE = 300  # rows to look at before all are read
+
 
 class Table(ABC):
     """A table of edges or nodes.
@@ -44,6 +46,10 @@ class Table(ABC):
         """These columns, all of them at once."""
 
     @abstractmethod
+    def sample(self, column: str) -> pa.ChunkedArray:
+        """The cells of a column in the first few hundred rows."""
+
+    @abstractmethod
     def looks_numeric(self, column: str) -> bool:
         """Whether a column seems to hold numbers, without reading all of it."""
 
@@ -64,6 +70,9 @@ class ArrowTable(Table):
                     "--ignore."
                 )
         return {column: self._table[column] for column in columns}
+
+    def sample(self, column: str) -> pa.ChunkedArray:
+        return self._table[column].slice(0, SAMPLE)
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._table.schema.field(column).type)

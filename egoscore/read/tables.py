@@ -13,6 +13,7 @@ from egoscore.errors import InputError
 from egoscore.read.csv_file import CsvTable
 from egoscore.read.opening import plain_ending, require_file, spreadsheet
 from egoscore.read.parquet_file import ARROW, PARQUET, ParquetTable, open_arrow
+from egoscore.read.pipes import Copy
 from egoscore.read.table import ArrowTable, Table
 
 NETWORK_ENDINGS = (".graphml", ".gexf", ".npz", ".mat", ".pt")
@@ -26,10 +27,13 @@ def open_table(
     """The table in `source`; `role` is what messages call it if it is no file.
 
     `given` are names of columns the user expects, by which a row of names is known as such;
-    `encoding` is that of text files, if it is known.
+    `encoding` is that of text files, if it is known. Pipes must be copied before (`as_files`).
     """
+    if isinstance(source, Copy):
+        return _open_file(source.path, source.name, given, encoding)
     if isinstance(source, (str, os.PathLike)):
-        return _open_file(require_file(Path(source)), given, encoding)
+        path = require_file(Path(source))
+        return _open_file(path, str(path), given, encoding)
     if isinstance(source, pa.Table):
         return ArrowTable(role, source)
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
@@ -40,21 +44,21 @@ def open_table(
     )
 
 
-def _open_file(path: Path, given: Sequence[str], encoding: str | None) -> Table:
+def _open_file(path: Path, name: str, given: Sequence[str], encoding: str | None) -> Table:
     ending = plain_ending(path)
     if ending in NETWORK_ENDINGS:
         raise InputError(
-            f"{path} holds a whole network, not a table; give it alone, without a table of nodes."
+            f"{name} holds a whole network, not a table; give it alone, without a table of nodes."
         )
     with path.open("rb") as file:
         start = file.read(8)
     if ending in SPREADSHEET_ENDINGS or start.startswith(_OLD_OFFICE):
-        raise spreadsheet(path)
+        raise spreadsheet(name)
     if start.startswith(PARQUET) or ending in (".parquet", ".pq"):
-        return ParquetTable(path)
+        return ParquetTable(path, name)
     if start.startswith(ARROW) or ending in (".feather", ".arrow", ".ipc", ".arrows"):
-        return open_arrow(path)
-    return CsvTable(path, given, encoding)
+        return open_arrow(path, name)
+    return CsvTable(path, given, encoding, name)
 
 
 def _open_frame(frame: Any, role: str) -> Table:

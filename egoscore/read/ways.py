@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from egoscore.read.cells import all_match, bare_cells, matches
 
-_LEAST_SHARE = 0.9
 _FIRST = 100  # by which most text is told from numbers
-# What numbers and dates of every way begin with: a digit or infinity, after signs, points and
-# spaces, a currency or percent sign at most. It only saves work: what has another beginning fits
-# no way, wherever in the column it stands.
-_BEGINNING = r"(?i)^[-+. \x{a0}\x{202f}]*((\p{Sc}|%)[-+. \x{a0}\x{202f}]*)?(\d|inf)"
+# What numbers and dates of every way begin with: a digit or infinity, after signs, points, spaces
+# and an opening parenthesis, a currency or percent sign or three capitals at most, or else the name
+# of a month. It only saves work: what has another beginning fits no way, wherever in the column it
+# stands.
+_BEFORE = r"[-+.( \x{a0}\x{202f}]*"
+_BEGINNING = (
+    rf"^{_BEFORE}(?:(?:\p{{Sc}}|%|[A-Z]{{3}}){_BEFORE})?(?:\d|(?i:inf))"
+    "|^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+)
 
 
 @dataclass(frozen=True)
@@ -56,16 +60,18 @@ def parse(cells: pa.Array, ways: Ways) -> Parsed | None:
     return None
 
 
-def parse_most(cells: pa.Array, counts: NDArray[np.int64], least: int, ways: Ways) -> Parsed | None:
-    """The numbers in cells of which nearly all are written in one way, NaN in the others.
+def parse_most(
+    cells: pa.Array, counts: NDArray[np.int64], least: int, share: float, ways: Ways
+) -> Parsed | None:
+    """The numbers in cells of which most are written in one way, NaN in the others.
 
     `counts` (cells,) says how often each occurs. None unless more than `least` different cells
-    fit, and nearly all occurrences of cells that are not empty.
+    fit, and a `share` of all occurrences of cells that are not empty.
     """
     trimmed, is_missing = bare_cells(cells)
     present = trimmed.filter(pa.array(~is_missing))
     weights = counts[~is_missing]
-    needed = _LEAST_SHARE * weights.sum()
+    needed = share * weights.sum()
     if weights[matches(present, _BEGINNING)].sum() < needed:
         return None
     best, most = None, needed

@@ -9,37 +9,67 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.precision import narrowed
-from egoscore.read.kinds import Column, damage_words, decide, how_words
-from egoscore.read.table import Table
+from egoscore.read.column import Column, Unusable, damage_words, how_words
+from egoscore.read.damage import mostly_numbers
+from egoscore.read.kinds import decide
+from egoscore.read.table import Table, counted, is_text
+from egoscore.read.text_column import text_column
 
 _DETAILS = ("total", "mean", "largest")
 
 
 def read_weights(
-    column: pa.ChunkedArray, name: str, table: Table, notes: list[str]
+    column: pa.ChunkedArray, name: str, table: Table, imputes: bool, notes: list[str]
 ) -> NDArray[np.float64]:
-    """The weights of the edges, (rows,) finite."""
-    found = decide(name, column, table.name, table.separator)
-    if not isinstance(found, Column) or found.kind not in ("number", "yes/no"):
-        raise InputError(
-            f"--weight needs a column of numbers, and not every cell of '{name}' in {table.name} "
-            "is one; mend the cells that are not."
-        )
-    if found.damage is not None:
-        raise InputError(
-            f"--weight needs a column of numbers, and '{name}' of {table.name} "
-            f"{damage_words(found)}; correct that, as every edge needs a weight."
-        )
-    missing = int(np.count_nonzero(found.is_missing))
-    if missing:
-        raise InputError(
-            f"Column '{name}' of {table.name} has missing values ({missing} of them), the first in "
-            f"row {int(found.is_missing.argmax()) + 1} below the names; every edge needs a weight, "
-            "so fill them in or drop the edges."
-        )
+    """The weights of the edges, (rows,) finite; with `imputes` the median where there is none."""
+    found = _numbers(column, name, table)
+    if not imputes:
+        _refuse_gaps(found, table)
     if found.how is not None:
         notes.append(f"{table.name}: column '{name}' {how_words(found)}.")
-    return found.parts[0].astype(np.float64) + found.offset
+    if found.damage is not None:
+        notes.append(f"{table.name}: column '{name}' {damage_words(found)}: counted as missing.")
+    weights = found.parts[0].astype(np.float64) + found.offset
+    missing = int(np.count_nonzero(found.is_missing))
+    if missing:
+        weights[found.is_missing] = np.median(weights[~found.is_missing])
+        notes.append(
+            f"{table.name}: column '{name}' is missing for {counted(missing, 'edge')}: filled with "
+            "the median weight."
+        )
+    return weights
+
+
+def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
+    """The column as numbers, which the user says it holds: if most cells are, the others damage."""
+    found: Column | Unusable | None = decide(name, column, table.name, table.separator)
+    if isinstance(found, Column) and found.kind in ("number", "yes/no"):
+        return found
+    if is_text(column.type):
+        found = mostly_numbers(text_column(name, column, table.name), table.separator)
+        if found is not None:
+            return found
+    raise InputError(
+        f"--weight needs a column of numbers, and '{name}' of {table.name} holds something else; "
+        "give another, or mend its cells."
+    )
+
+
+def _refuse_gaps(column: Column, table: Table) -> None:
+    advice = (
+        "or give --impute median to give such edges the median weight, as every edge needs a weight"
+    )
+    if column.damage is not None:
+        raise InputError(
+            f"{table.name}: column '{column.name}' {damage_words(column)}; correct that, {advice}."
+        )
+    missing = int(np.count_nonzero(column.is_missing))
+    if missing:
+        raise InputError(
+            f"Column '{column.name}' of {table.name} has missing values ({missing} of them), the "
+            f"first in row {int(column.is_missing.argmax()) + 1} below the names; fill them in, "
+            f"drop the edges, {advice}."
+        )
 
 
 def weigh(

@@ -332,6 +332,11 @@ def test_a_dense_adjacency_matrix_is_recognised():
         check.edges(np.eye(5), 5, None)
 
 
+def test_row_numbers_are_not_copied():
+    pairs = np.array([[0, 1], [1, 2]], dtype=np.int32)
+    assert all(np.shares_memory(end, pairs) for end in check.edges(pairs, 3, None))
+
+
 class TestSameFeatures:
     @pytest.mark.parametrize(
         ("fitted", "found"), [((), "ab"), ("ab", ()), ("ab", "ab"), ("ab", ("a", "b"))]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from egoscore.graph.csr import build_csr, merge, transpose
+from egoscore.graph.csr import _counts, build_csr, merge, transpose
 
 
 def pairs_below(size):
@@ -88,3 +88,8 @@ def test_as_a_scipy_matrix_every_edge_is_one():
     matrix = built([(0, 1), (0, 1), (2, 0)], 3).to_scipy()
     assert matrix.dtype == np.float32
     assert matrix.toarray().tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+
+
+def test_scipy_counts_edges_without_a_copy_of_them():
+    csr = built([(0, 1), (2, 0)], 3)
+    assert np.shares_memory(_counts(csr).indices, csr.indices)

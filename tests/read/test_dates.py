@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.read.dates import date_ways, days, parse_dates
+from egoscore.read.dates import date_ways, days, parse_dates, parse_eight_digits
 from egoscore.read.ways import parse_most
 
 
@@ -26,7 +26,15 @@ def expected(*cells, **how):
 @settings(deadline=None)
 def test_every_date_in_every_way(dates):
     wanted = [(d - date(1970, 1, 1)).days for d in dates]
-    for form in ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%Y-%m-%d 00:00"):
+    for form in (
+        "%Y-%m-%d",
+        "%Y/%m/%d",
+        "%d.%m.%Y",
+        "%Y-%m-%d 00:00",
+        "%d-%b-%Y",
+        "%B %d, %Y",
+        "%Y/%m/%d 12:00 AM",
+    ):
         found, how = parse(*(d.strftime(form) for d in dates))
         if form != "%d.%m.%Y" or "fit" in how or any(d.day > 12 for d in dates):
             np.testing.assert_allclose(found, wanted)
@@ -56,6 +64,20 @@ def test_iso_as_pandas_reads_it(cells):
         (("2.1.2020",), "%d.%m.%Y", "day, month, year (month, day, year would fit as well)"),
         (("25-12-2020 7:30",), "%d-%m-%Y %H:%M", "day, month, year"),
         (("2020/1/2 10:20:30",), "%Y/%m/%d %H:%M:%S", "year, month, day"),
+        (("05-Jan-2015", "31-DEC-2014"), "%d-%b-%Y", "day, name of the month, year"),
+        (("5 January 2015", "1 may 2015"), "%d %B %Y", "day, name of the month, year"),
+        (("05JAN2015 14:30",), "%d%b%Y %H:%M", "day, name of the month, year"),
+        (("Jan 05, 2015", "Sep 30, 2015"), "%b %d, %Y", "name of the month, day, year"),
+        (("September 5 2015",), "%B %d %Y", "name of the month, day, year"),
+        (("01/13/2015 03:15 PM", "1/2/2015 12:05 am"), "%m/%d/%Y %I:%M %p", "month, day, year"),
+        (("13/01/2015 12:15:30PM",), "%d/%m/%Y %I:%M:%S%p", "day, month, year"),
+        (
+            ("01/05/2015 03:15 PM",),
+            "%d/%m/%Y %I:%M %p",
+            "day, month, year (month, day, year would fit as well)",
+        ),
+        (("2015-01-05 03:15 PM",), "%Y-%m-%d %I:%M %p", "year, month, day"),
+        (("2015-01", "1999-12"), "%Y-%m", "the first day of a month"),
     ],
 )
 def test_other_orders_are_told(cells, form, how):
@@ -80,10 +102,32 @@ def test_other_orders_are_told(cells, form, how):
         ("2020-01-02 25:00",),
         ("2020-01-02T10:61:00",),
         ("2020-01-02T10:00Z", "2020-01-02T10:00"),
+        ("31-Feb-2015",),
+        ("5 Mayor 2015",),
+        ("5 Januar 2015",),
+        ("5 Jan 15",),
+        ("Jan 2015", "Feb 2015"),
+        ("01/13/2015 13:15 PM",),
+        ("01/13/2015 0:15 AM",),
+        ("01/13/2015 3 PM",),
+        ("2015-13",),
+        ("1234-05",),
+        ("2015-01", "2015-01-02"),
+        ("20180103",),
     ],
 )
 def test_what_is_no_date_stays_text(cells):
     assert parse(*cells) is None
+
+
+def test_eight_digits_are_days_from_1900_to_2100_or_nothing():
+    cells = ("19000101", "20180103", " 21001231", "NA")
+    found, how = parse_eight_digits(pa.array(cells))
+    np.testing.assert_allclose(found[:3], expected("1900-01-01", "2018-01-03", "2100-12-31"))
+    assert np.isnan(found[3])
+    assert how == "year, month, day in eight digits"
+    for odd in ("20180231", "20181301", "18991231", "21010101", "2018013", "2018-01-03", "x"):
+        assert parse_eight_digits(pa.array(["20180103", odd])) is None
 
 
 def test_gaps_stay_gaps():
@@ -113,7 +157,7 @@ def test_every_type_of_date(kind):
 def test_one_cell_with_or_without_a_time_zone_does_not_hide_the_others(kind, odd, place):
     cells = [f"2020-01-{day:02d}T10:00{kind}" for day in range(1, 31)]
     with_odd = [*cells[:place], f"2020-03-01T10:00{odd}", *cells[place:]]
-    found, how = parse_most(pa.array(with_odd), np.ones(31, dtype=np.int64), 20, date_ways)
+    found, how = parse_most(pa.array(with_odd), np.ones(31, dtype=np.int64), 20, 0.9, date_ways)
     assert np.flatnonzero(np.isnan(found)).tolist() == [place]
     np.testing.assert_allclose(np.delete(found, place), expected(*cells, format="ISO8601"))
     assert how == ("times in UTC" if kind else None)
@@ -122,11 +166,11 @@ def test_one_cell_with_or_without_a_time_zone_does_not_hide_the_others(kind, odd
 FIRST = date(2020, 1, 1)
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d %H:%M"])
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d %H:%M", "%d %b %Y"])
 @pytest.mark.parametrize("bad", ["unknown", "2020-02-31", "31.02.2020", "02/31/2020", "0000-00-00"])
 def test_a_few_cells_that_are_no_dates_are_left_open(form, bad):
     dates = [FIRST + timedelta(days=7 * week) for week in range(50)]
     cells = pa.array([*(d.strftime(form) for d in dates), bad])
-    found, how = parse_most(cells, np.ones(51, dtype=np.int64), 20, date_ways)
+    found, how = parse_most(cells, np.ones(51, dtype=np.int64), 20, 0.9, date_ways)
     np.testing.assert_array_equal(found, [*((d - date(1970, 1, 1)).days for d in dates), np.nan])
     assert "would fit" not in (how or "")

@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from egoscore.read.kinds import MOST_CATEGORIES, Column, Damage, Unusable, decide
+from egoscore.read.column import Column, Damage, Unusable
+from egoscore.read.kinds import MOST_CATEGORIES, decide
 
 
 def column(values, kind=None, separator=""):
@@ -194,3 +195,31 @@ def test_an_odd_beginning_is_no_damage_wherever_it_stands(place):
     cells = [f"{n}%" for n in range(100)]
     found = column([*cells[:place], "%7", *cells[place:]])
     assert (found.kind, found.damage) == ("number", None)
+
+
+@pytest.mark.parametrize("name", ["date", "opening_date", "Day", "birthDate", "opened on", "DOB"])
+@pytest.mark.parametrize("type_", [pa.string(), pa.int64(), pa.float64()])
+def test_eight_digits_are_a_date_where_the_name_says_so(name, type_):
+    values = pa.chunked_array([pa.array([20180103, 20171231, None]).cast(type_)])
+    found = decide(name, values, "t", "")
+    assert found.kind == "date"
+    np.testing.assert_array_equal(found.parts[0] + found.offset, [17534, 17531, found.offset])
+    assert found.is_missing.tolist() == [False, False, True]
+    assert found.how == "year, month, day in eight digits"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("amount", [20180103, 20171231]),
+        ("days", [20180103, 20171231]),
+        ("update", [20180103, 20171231]),
+        ("date", [20180103, 20180231]),
+        ("date", [20180103, 1]),
+        ("date", [20180103.5, 20180104.0]),
+    ],
+)
+def test_other_eight_digits_are_numbers(name, values):
+    for type_ in (pa.string(), pa.float64()):
+        column = pa.chunked_array([pa.array([f"{value}" for value in values]).cast(type_)])
+        assert decide(name, column, "t", "").kind == "number"

@@ -55,6 +55,21 @@ def test_what_python_writes_is_read(values):
         (("$5", "-$7.5", "$ -2", "+$1"), (5, -7.5, -2, 1), "$ left off"),
         (("\u20ac 12", "12 \u20ac", "3\u00a0\u20ac"), (12, 12, 3), "\u20ac left off"),
         (("$1,234.50", "$7"), (1234.5, 7), "$ left off and commas between thousands"),
+        (("1'234.50", "7"), (1234.5, 7), "apostrophes between thousands"),
+        (("-1\u2019234\u2019567", "8"), (-1234567, 8), "apostrophes between thousands"),
+        (("1'234,5",), (1234.5,), "apostrophes between thousands and a decimal comma"),
+        (("(1,234.5)", "12"), (-1234.5, 12), f"parentheses as minus and {THOUSANDS}"),
+        (("( 5 )", "6", "-7"), (-5, 6, -7), "parentheses as minus"),
+        (("$(5)", "($7)", "$1"), (-5, -7, 1), "parentheses as minus and $ left off"),
+        (("EUR 1,234.5", "EUR 7"), (1234.5, 7), f"EUR left off and {THOUSANDS}"),
+        (("1,234.5 USD", "-5 USD"), (1234.5, -5), f"USD left off and {THOUSANDS}"),
+        (("CHF1'234", "12CHF"), (1234, 12), "CHF left off and apostrophes between thousands"),
+        (("-EUR 5", "EUR -0.5", "EUR 0"), (-5, -0.5, 0), "EUR left off"),
+        (
+            ("(EUR 1,234.5)", "EUR (7)", "(8) EUR"),
+            (-1234.5, -7, -8),
+            f"parentheses as minus, EUR left off and {THOUSANDS}",
+        ),
         (("12,50 \u20ac", "1.234,00 \u20ac"), (12.5, 1234), "\u20ac left off and a decimal comma"),
     ],
 )
@@ -80,8 +95,23 @@ def test_ways_to_write_a_number(cells, values, how):
         ("12 34 567",),
         ("0 123", "4"),
         ("1 234,567.8",),
-        ("USD 5",),
-        ("(5)", "6"),
+        ("EUR 5", "USD 5"),
+        ("EUR 5", "5"),
+        ("EUR5EUR",),
+        ("eur 5",),
+        ("ABC 5",),
+        ("ACC001", "ACC002"),
+        ("EUR001", "EUR002"),  # names of something
+        ("(-5)", "6"),
+        ("(5", "6"),
+        ("((5))", "6"),
+        ("(555) 1234", "6"),
+        ("()", "6"),
+        ("1'23", "4"),
+        ("12'34'567",),
+        ("0'123", "4"),
+        ("1'234,567.8",),
+        ("5'", "6"),
         ("1_000",),
         ("0x10",),
         ("one",),
@@ -107,12 +137,20 @@ def test_what_is_not_clear_stays_text(cells):
         (("1,234", "5678"), ";", (1.234, 5678), DECIMAL, THOUSANDS),
     ],
 )
+@pytest.mark.parametrize(
+    ("form", "sign", "words"),
+    [
+        ("{}", 1, ""),
+        ("EUR {}", 1, "EUR left off and "),
+        ("({})", -1, "parentheses as minus and "),
+    ],
+)
 def test_a_comma_that_may_be_either_is_taken_by_a_rule_and_told(
-    cells, separator, values, taken, other
+    cells, separator, values, taken, other, form, sign, words
 ):
-    numbers, how = parse(*cells, separator=separator)
-    np.testing.assert_array_equal(numbers, values)
-    assert how == f"{taken} ({other} would fit as well)"
+    numbers, how = parse(*map(form.format, cells), separator=separator)
+    np.testing.assert_array_equal(numbers, np.multiply(values, sign))
+    assert how == f"{words}{taken} ({other} would fit as well)"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +173,8 @@ def test_what_the_column_shows_counts_more_than_the_separator(cells, separator, 
 
 @given(
     st.lists(st.decimals(-(10**9), 10**9, places=2), min_size=1),
-    st.sampled_from([(",", "."), (".", ","), (" ", ","), (" ", ".")]),
-    st.sampled_from(["{}", "${}", "{} \u20ac", "{}%"]),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), (" ", "."), ("'", ".")]),
+    st.sampled_from(["{}", "${}", "{} \u20ac", "{}%", "EUR {}", "{} USD"]),
 )
 @settings(deadline=None)
 def test_every_amount_in_every_form_as_pandas_reads_it(amounts, marks, form):
@@ -169,7 +207,7 @@ def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells(
     assert parse("1,23", "4", separator=",") is None
 
 
-NUMBER = r"([0-9]{1,4}(\.[0-9]{0,3})?|\.[0-9]|[1-9]([,. ][0-9]{3}){1,2}([.,][0-9])?|[0-9],[0-9])"
+NUMBER = r"([0-9]{1,4}(\.[0-9]{0,3})?|\.[0-9]|[1-9]([,. '][0-9]{3}){1,2}([.,][0-9])?|[0-9],[0-9])"
 
 
 def columns_of(mark):
@@ -177,17 +215,19 @@ def columns_of(mark):
     space = "[ \u00a0]?"
     sign = re.escape(mark)
     forms = (rf"[+-]?{space}{sign}{space}[+-]?{NUMBER}", rf"[+-]?{NUMBER}{space}{sign}")
-    cells = (st.from_regex(rf"\A{form}\Z") for form in (forms if mark else (f"[+-]?{NUMBER}",)))
+    forms = forms if mark else (f"[+-]?{NUMBER}",)
+    forms = (*forms, rf"\({sign}{space}{NUMBER}\)")
+    cells = (st.from_regex(rf"\A{form}\Z") for form in forms)
     return st.lists(st.one_of(*cells), min_size=1, max_size=4)
 
 
-@given(st.sampled_from(["", "$", "%"]).flatmap(columns_of), st.sampled_from(["", ",", ";"]))
+@given(st.sampled_from(["", "$", "%", "EUR"]).flatmap(columns_of), st.sampled_from(["", ",", ";"]))
 @settings(deadline=None, max_examples=300)
 def test_no_column_is_damaged_in_no_cell_and_the_order_of_rows_does_not_matter(cells, separator):
     found, back = (parse(*order, separator=separator) for order in (cells, cells[::-1]))
     ways = partial(number_ways, separator=separator)
     counts = np.array([50, *[1] * (len(cells) - 1)])
-    nearly = parse_most(pa.array(cells), counts, 0, ways)
+    nearly = parse_most(pa.array(cells), counts, 0, 0.9, ways)
     if found is None:
         assert back is None
         assert nearly is None or np.isnan(nearly[0]).any()
@@ -197,10 +237,12 @@ def test_no_column_is_damaged_in_no_cell_and_the_order_of_rows_does_not_matter(c
         np.testing.assert_array_equal(found[0], nearly[0])
 
 
-@pytest.mark.parametrize("cell", ["%7", "-\u00a0$5", "- \u20ac5", "%-.5", "-\u202f%\u00a07"])
+@pytest.mark.parametrize(
+    "cell", ["%7", "-\u00a0$5", "- \u20ac5", "%-.5", "-\u202f%\u00a07", "EUR -7"]
+)
 @pytest.mark.parametrize("place", [0, 1, 150])
 def test_where_in_the_column_a_cell_stands_does_not_matter(cell, place):
-    mark = next(sign for sign in "%$\u20ac" if sign in cell)
+    mark = next(sign for sign in ("%", "$", "\u20ac", "EUR") if sign in cell)
     cells = [f"{number}{mark}" for number in range(150)]
     numbers, how = parse(*cells[:place], cell, *cells[place:])
     (value,), _ = parse(cell)
@@ -212,6 +254,6 @@ def test_where_in_the_column_a_cell_stands_does_not_matter(cell, place):
 def test_the_mark_of_most_rows_counts_not_that_of_most_different_cells(common, rare):
     cells = [*(f"{common}{n}" for n in range(25)), *(f"{rare}{n}" for n in range(30))]
     counts = np.repeat([100, 1], [25, 30])
-    numbers, how = parse_most(pa.array(cells), counts, 20, partial(number_ways, separator=""))
+    numbers, how = parse_most(pa.array(cells), counts, 20, 0.9, partial(number_ways, separator=""))
     np.testing.assert_array_equal(numbers, [*range(25), *[np.nan] * 30])
     assert how == f"{common} left off"

@@ -17,7 +17,7 @@ def strictly(cells, *ways):
 
 
 def mostly(cells, counts, *ways, least=0):
-    return parse_most(pa.array(cells, pa.string()), np.array(counts), least, lambda _: ways)
+    return parse_most(pa.array(cells, pa.string()), np.array(counts), least, 0.9, lambda _: ways)
 
 
 def test_the_first_way_that_fits_every_cell_is_taken():
@@ -56,4 +56,4 @@ def test_text_is_not_looked_at_any_further():
         raise AssertionError
 
     assert parse(pa.array(["word", "1"]), ways) is None
-    assert parse_most(pa.array(["word", "1"]), np.array([11, 89]), 0, ways) is None
+    assert parse_most(pa.array(["word", "1"]), np.array([11, 89]), 0, 0.9, ways) is None

@@ -72,7 +72,35 @@ def test_how_weights_are_written_is_told(read, said):
     assert said(reading, "column 'w' is a number, read with $ left off and commas between")
 
 
-def test_a_weight_that_is_no_number_among_numbers_is_named(read, refusal):
-    rows = "".join(f"a,n{i},{i}\n" for i in range(40))
-    message = refusal(read, f"source,target,w\n{rows}a,b,much\n", weight="w", impute="median")
-    assert "holds numbers but for 1 cell, the first 'much' in row 41 below the names" in message
+MANY = "".join(f"a,n{i},{i}\n" for i in range(40))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (f"{MANY}a,b,much\n", "but for 1 cell, the first 'much' in row 41 below the names"),
+        ("a,b,1\nb,c,?!\nc,d,2\nd,e,x\n", "but for 2 cells, the first '?!' in row 2 below"),
+        ("a,b,1\nb,c,\nc,d,n/a\n", "missing values (2 of them), the first in row 2 below"),
+    ],
+)
+def test_a_weight_that_is_not_there_is_named_with_what_to_do(read, refusal, rows, words):
+    message = refusal(read, f"source,target,w\n{rows}", weight="w")
+    assert words in message
+    assert "column 'w'" in message.lower()
+    assert "or give --impute median to give such edges the median weight" in message
+
+
+@pytest.mark.parametrize("cell", ["", "n/a", "much"])
+def test_a_weight_that_is_not_there_is_the_median_with_impute(read, said, cell):
+    edges = f"source,target,w\na,b,1\nc,d,{cell}\ne,f,5\ng,h,3\n"
+    reading = read(edges, weight="w", impute="median")
+    assert reading.graph.features[:, -1].tolist() == [1, 3, 5, 3, 1, 3, 5, 3]
+    assert said(reading, "'w' is missing for 1 edge: filled with the median weight")
+    named = said(reading, "but for 1 cell, the first 'much' in row 2 below the names: counted as")
+    assert named == (cell == "much")
+
+
+def test_what_is_mostly_no_number_is_no_weight_with_impute_either(read, refusal):
+    edges = "source,target,w\na,b,1\nb,c,low\nc,d,high\n"
+    message = refusal(read, edges, weight="w", impute="median")
+    assert "--weight needs a column of numbers, and 'w' of" in message

@@ -1,0 +1,89 @@
+"""What stands beside numbers: currencies, per cent, the parentheses of accountants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from egoscore.read.cells import any_match, matches
+from egoscore.read.currencies import CURRENCIES
+from egoscore.read.ways import Way
+
+_SPACE = "[ \u00a0\u202f]"
+_SIGN = r"\p{Sc}|%"  # Sc: any currency
+_MARK = rf"(?P<sign>{_SIGN})|(?:^|[^A-Za-z])(?P<code>{CURRENCIES})(?:[^A-Za-z]|$)"
+_BESIDE = rf"((?:{_SIGN}|{CURRENCIES})?)"
+# (12) is -12, and so is $(12), which becomes -$12 here.
+_PARENTHESES = rf"^{_BESIDE}{_SPACE}*\({_SPACE}*([^()]*\d[^()]*?){_SPACE}*\){_SPACE}*{_BESIDE}$"
+_ZERO_IN_FRONT = r"^[+-]?0\d"
+
+
+def marks(text: pa.Array) -> list[str]:
+    """The signs and codes that cells have first."""
+    parts = pc.extract_regex(text, _MARK).drop_null()
+    found = {*pc.unique(pc.struct_field(parts, "sign")).to_pylist()}
+    found |= {*pc.unique(pc.struct_field(parts, "code")).to_pylist()}
+    return sorted(found - {""})
+
+
+def without(text: pa.Array, mark: str) -> pa.Array:
+    """Cells without a mark in front, after a sign perhaps, or else behind."""
+    sign = re.escape(mark)
+    pattern = rf"^([+-]?){_SPACE}*{sign}{_SPACE}*|{_SPACE}*{sign}$"
+    return pc.replace_substring_regex(text, pattern, r"\1", max_replacements=1)
+
+
+def with_mark(way: Way, mark: str) -> Way:
+    """The way in cells that all have a mark before or after the number.
+
+    Letters before zeros, as in EUR007, are a code of something else.
+    """
+    sign = re.escape(mark)
+
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        bare = without(text, mark)
+        found = matches(text, rf"^[+-]?{_SPACE}*{sign}|{sign}$") & way.fits(bare)
+        return found & ~matches(bare, _ZERO_IN_FRONT) if mark.isalpha() else found
+
+    return _of_other_text(way, fits, lambda text: without(text, mark), f"{mark} left off")
+
+
+def has_parentheses(text: pa.Array) -> bool:
+    """Whether any number is in parentheses, which is how accountants write those below zero."""
+    return any_match(text, _PARENTHESES)
+
+
+def without_parentheses(text: pa.Array) -> pa.Array:
+    """Cells with a minus in place of parentheses."""
+    return pc.replace_substring_regex(text, _PARENTHESES, r"-\1\2\3")
+
+
+def with_parentheses(way: Way) -> Way:
+    """The way in cells of which some are in parentheses."""
+
+    def fits(text: pa.Array) -> NDArray[np.bool_]:
+        return way.fits(without_parentheses(text))
+
+    return _of_other_text(way, fits, without_parentheses, "parentheses as minus")
+
+
+def _of_other_text(
+    way: Way,
+    fits: Callable[[pa.Array], NDArray[np.bool_]],
+    change: Callable[[pa.Array], pa.Array],
+    words: str,
+) -> Way:
+    """The way once cells are changed, and these words about it."""
+
+    def read(text: pa.Array) -> NDArray[np.float64] | None:
+        return way.read(change(text))
+
+    if way.how is None:
+        return Way(fits, read, words)
+    between = ", " if " and " in way.how else " and "
+    return Way(fits, read, f"{words}{between}{way.how}")

@@ -1,0 +1,62 @@
+"""Pipes, such as <(zcat edges.csv.gz) and /dev/stdin: read once, so copied to a file at first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from egoscore.errors import InputError
+from egoscore.read.opening import empty
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file with what came out of a pipe, and what messages call it: the name of the pipe."""
+
+    path: Path
+    name: str
+
+
+@contextmanager
+def as_files(*sources: Any) -> Iterator[tuple[Any, ...]]:
+    """The same sources with copies in place of pipes, which are removed in the end."""
+    with ExitStack() as copies:
+        yield tuple(
+            copies.enter_context(_copied(source)) if is_pipe(source) else source
+            for source in sources
+        )
+
+
+def is_pipe(source: Any) -> bool:
+    """Whether a source is the path of a pipe."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    try:
+        return stat.S_ISFIFO(os.stat(source).st_mode)
+    except (OSError, ValueError):  # not there, or no name that a file could have
+        return False
+
+
+@contextmanager
+def _copied(pipe: str | os.PathLike[str]) -> Iterator[Copy]:
+    name = os.fspath(pipe)
+    with tempfile.TemporaryDirectory(prefix="egoscore-pipe-") as folder:
+        path = Path(folder) / "copy"
+        try:
+            with open(name, "rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        except OSError as error:
+            raise InputError(
+                f"{name} is a pipe that cannot be copied to {tempfile.gettempdir()} "
+                f"({error.strerror or error}); save what comes out of it as a file and give that."
+            ) from error
+        if not path.stat().st_size:
+            raise empty(name)
+        yield Copy(path, name)

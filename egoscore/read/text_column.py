@@ -1,0 +1,38 @@
+"""A column of text, looked at once for every different cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.read.column import Column, Unusable, numeric
+from egoscore.read.ways import Parsed
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """The different `cells` of a column, and for each of its `rows` which one it has.
+
+    `rows` is one beyond the last cell where the row has none; `where` is the table.
+    """
+
+    name: str
+    where: str
+    cells: pa.Array
+    rows: NDArray[np.int64]
+
+    def read_as(self, kind: str, parsed: Parsed) -> Column | Unusable:
+        """The column with the numbers of its cells."""
+        values, how = parsed
+        return numeric(self.name, kind, np.append(values, np.nan)[self.rows], self.where, how)
+
+
+def text_column(name: str, column: pa.ChunkedArray, where: str) -> TextColumn:
+    """A column of text by its different cells."""
+    coded = column.combine_chunks().dictionary_encode()
+    cells = coded.dictionary.cast(pa.string())
+    rows = coded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    return TextColumn(name, where, cells, rows)
