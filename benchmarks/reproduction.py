@@ -14,7 +14,7 @@ from egoscore.benchmark.cells import Cell, Table, shown
 from egoscore.benchmark.methods import OURS, rows
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown
-from egoscore.tell.words import counted
+from egoscore.numerals import counted
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 INTRODUCTION = """# The paper's numbers, measured

@@ -28,7 +28,7 @@ from egoscore.tell.progress import working
 from egoscore.tell.ranking import id_column, ranking
 from egoscore.tell.report import render_report
 from egoscore.tell.spreadsheet import write_spreadsheet
-from egoscore.tell.words import significance, threshold_rule
+from egoscore.tell.words import left_out, significance, threshold_rule
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 _EXPLAINED = 20
@@ -109,7 +109,7 @@ def _findings(
         num_flagged=int(detector.label_.sum()),
         rule=threshold_rule(detector.contamination, detector.threshold_),
         remarks=tuple(said),
-        notes=tuple(notes),
+        notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
         num_steps=len(losses),
         explanations=tuple(detector.explain_rows(highest.tolist())),

@@ -134,7 +134,7 @@ class TestDetect:
 
     def test_the_most_abnormal_nodes_are_shown(self, found):
         output, out = found
-        assert "Most abnormal 7 of 1000 nodes" in output
+        assert "Most abnormal 7 of 1,000 nodes" in output
         shown = re.findall(r"^│ +(\d+) │ (\S+) +│ +(\S+) │", output, re.MULTILINE)
         rows = pq.read_table(out / "scores.parquet").slice(0, 7).to_pylist()
         assert shown == [(str(r["rank"]), str(r["node"]), f"{r['score']:.4g}") for r in rows]
@@ -304,6 +304,21 @@ class TestExplain:
         assert code == 0
         found = EgoScore.load(made[0]).explain("p3")
         assert json.loads(output) == json.loads(json.dumps(found.to_dict()))
+
+    def test_in_json_numbers_are_numbers_and_their_text_stands_beside_them(self, call, made):
+        record = json.loads(call("explain", made[0], "p7", "--json")[1])
+        by_name = {one["name"]: one for one in record["features"]}
+        income, country = by_name["income"], by_name["country = NZ"]
+        assert (income["observed_value"], income["observed"]) == (98_000, "98,000")
+        assert 2000 < income["expected_value"] < 98_000
+        assert (country["kind"], country["observed_value"], country["observed"]) == (
+            *("category", 1),
+            "yes",
+        )
+        assert 0 <= country["expected_value"] <= 1
+        for one in record["structure"]:
+            assert isinstance(one["observed_value"], float)
+            assert isinstance(one["expected_value"], float)
 
     def test_a_node_may_be_called_like_an_option(self, call, tmp_path):
         rng = np.random.default_rng(0)

@@ -17,6 +17,7 @@ from egoscore.detect import Origin, describe, detect
 from egoscore.engine.kept_network import load_network
 from egoscore.errors import DeviceError, ParameterError
 from egoscore.tell.findings import Findings
+from egoscore.tell.machine import detection_record
 from egoscore.tell.words import accuracy
 
 QUICK = {
@@ -126,6 +127,17 @@ class TestKept:
         assert Findings.read(tmp_path).notes == found.findings.notes == ("12 rows.", "1 was empty.")
         config = json.loads((tmp_path / "config.json").read_text())
         assert config["command"] == "egoscore detect 'my friends'"
+
+    def test_what_was_left_out_is_kept_with_the_notes_and_told_in_the_report(self, graph, tmp_path):
+        less = replace(graph, dropped_self_loops=1, dropped_duplicates=1234)
+        found = detect(less, Origin("friends", ("12 rows.",)), EgoScore(**QUICK), tmp_path)
+        left_out = ("Left out: 1 self-loop.", "Left out: 1,234 repeated edges.")
+        assert Findings.read(tmp_path).notes == found.findings.notes == (*left_out, "12 rows.")
+        page = (tmp_path / "report.html").read_text()
+        record = json.loads(detection_record(found, 1))
+        assert all(sentence in page for sentence in left_out)
+        assert record["notes"] == [*left_out, "12 rows."]
+        assert record["network"]["dropped_duplicates"] == 1234
 
     @pytest.mark.parametrize("steps", [1, 599, 600, 601, 2000])
     def test_of_the_losses_no_more_than_can_be_drawn(self, graph, tmp_path, monkeypatch, steps):

@@ -14,7 +14,7 @@ from egoscore.benchmark.published import Published, published
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.trial import OK, Record
 from egoscore.graph.datasets import is_dataset
-from egoscore.tell.words import counted
+from egoscore.numerals import counted
 
 TITLES = {
     "roc_auc": "ROC-AUC (%)",

@@ -12,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
-from egoscore.tell.words import counted, printable
+from egoscore.numerals import counted
+from egoscore.tell.words import printable
 
 
 class ShowProgress:

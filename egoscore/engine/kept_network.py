@@ -14,6 +14,7 @@ from egoscore.engine.files import EDGES_FILE, NODES_FILE, replacing
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.columns import FeatureColumn
+from egoscore.numerals import counted
 
 _ROWS_AT_ONCE = 262_144
 
@@ -71,6 +72,7 @@ def require_size(run: Path, num_nodes: int, num_features: int) -> None:
     found = pq.read_metadata(run / NODES_FILE)
     if (found.num_rows, found.num_columns - 1) != (num_nodes, num_features):
         raise RunError(
-            f"{run / NODES_FILE} must have {num_nodes:,} nodes and {num_features:,} features "
+            f"{run / NODES_FILE} must have {counted(num_nodes, 'node')} and "
+            f"{counted(num_features, 'feature')} "
             f"(found {found.num_rows:,} and {found.num_columns - 1:,}); run `detect` again."
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.numerals import counted
+
 _ENOUGH = 100
 _RATIOS = (1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0, np.inf)
 
@@ -24,8 +26,9 @@ def alike(ego_size: NDArray[np.integer], node: int) -> NDArray[np.int64]:
 def told(ego_size: NDArray[np.integer], group: NDArray[np.int64]) -> str:
     """Who these nodes are."""
     low, high = int(ego_size[group].min()), int(ego_size[group].max())
-    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{len(group):,} nodes whose ego-graphs have {span} nodes"
+    span = counted(high, "node") if low == high else f"{low:,} to {counted(high, 'node')}"
+    whose = "whose ego-graph has" if len(group) == 1 else "whose ego-graphs have"
+    return f"{counted(len(group), 'node')} {whose} {span}"
 
 
 def percentile(values: NDArray[np.floating], value: float) -> float:

@@ -10,13 +10,22 @@ from typing import Any, Self, final
 class Deviation:
     """One quantity of a node beside what was expected, both as the user would write them.
 
-    Attributes: `size` how far it is off, in usual errors: positive is more than expected.
+    Attributes: `size` how far it is off, in usual errors: positive is more than expected;
+    `kind` as in `FeatureColumn`; `unit` what the user's numbers have beside them, such as $ or %;
+    `observed_value` and `expected_value` the same as numbers, None where there is none: of dates
+    days since 1970, of yes and no 1 and 0, of what may be missing 1 where it is; `is_amount`
+    whether nothing below zero was seen, so that twice as much means something.
     """
 
     name: str
     observed: str
     expected: str
     size: float
+    kind: str = "number"
+    unit: str = ""
+    observed_value: float | None = None
+    expected_value: float | None = None
+    is_amount: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Explanation(Reasons):
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
     threshold; `causes` the questions by which it is among the 5% most surprising, strongest
-    first; `summary` one sentence.
+    first; `reason` the strongest in a few words; `summary` one sentence.
     """
 
     node: str
@@ -107,6 +116,7 @@ class Explanation(Reasons):
     p_value: float
     flag: bool
     causes: tuple[str, ...]
+    reason: str
     summary: str
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Deviation
+from egoscore.explain.seen import Seen
+from egoscore.graph import AttributedGraph
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.scaling import FeatureScaling
 from egoscore.surprise.covariance import Floats, shrunk_covariance
@@ -16,6 +18,7 @@ from egoscore.surprise.covariance import Floats, shrunk_covariance
 _WIDEST = 2048  # beyond it features are looked at one by one
 _LEAST = 1e-3  # deviation of a feature: what is smaller is rounding
 _RIDGE = 1e-6
+FAR = 2.0  # usual errors: less is not worth a word
 
 
 @dataclass(frozen=True)
@@ -69,43 +72,79 @@ class UsualErrors:
         return rest, rest / usual
 
 
+@dataclass(frozen=True)
+class Units:
+    """What features are to the user: their columns, how they were scaled, and their values seen."""
+
+    columns: Sequence[FeatureColumn]
+    scaling: FeatureScaling
+    seen: Seen
+
+    @classmethod
+    def of(cls, graph: AttributedGraph, scaling: FeatureScaling) -> Units:
+        """Of the features of a network; `scaling` may be that of another."""
+        return cls(graph.described, scaling, Seen.of(graph.features, scaling.mean))
+
+
 def deviating(
     raw: NDArray[np.floating],
     observed: Floats,
     rest: NDArray[np.float64],
     sizes: NDArray[np.float64],
-    scaling: FeatureScaling,
-    columns: Sequence[FeatureColumn],
+    units: Units,
     most: int,
 ) -> tuple[Deviation, ...]:
     """The features that are furthest off, in the user's units.
 
     `raw` (F,) as the user gave them; `observed` (F,) as the model sees them; `rest` (F,) how far
-    those are off; `sizes` (F,) the same in usual errors. What was filled in is told as missing; a
-    yes where yes is likelier than no is told last, however rare it is to be unsure.
+    those are off; `sizes` (F,) the same in usual errors. What is expected lies within what was
+    seen, and a feature is told to be off no further than that. What was filled in is told as
+    missing; a yes where yes is likelier than no is told last, however rare it is to be unsure.
     """
-    expected = scaling.unscale((observed - rest)[None])[0]
+    columns = units.columns
+    is_, ought = units.scaling.unscale(np.stack([observed, observed - rest]))
+    expected, left = units.seen.bring_within(is_, ought)
+    sizes = sizes * left
     flags = zip(columns, raw, strict=True)
     filled = {column.name for column, value in flags if column.kind == "missing" and value}
-    found = []
     is_likely = [
-        column.is_yes_or_no and abs(value - ought) < 0.5
-        for column, value, ought in zip(columns, raw, expected, strict=True)
+        column.is_yes_or_no and abs(value - wanted) < 0.5
+        for column, value, wanted in zip(columns, raw, expected, strict=True)
     ]
-    for j in np.lexsort((-np.abs(sizes), np.array(is_likely)))[:most]:
-        words = _told(columns[j], float(raw[j]), float(expected[j]), columns[j].name in filled)
-        found.append(Deviation(*words, round(float(sizes[j]), 2)))
-    return tuple(found)
+    order = np.lexsort((-np.abs(sizes), np.array(is_likely)))[:most]
+    found = (
+        beside(columns[j], *map(float, (raw[j], expected[j], sizes[j], units.seen.least[j])))
+        for j in order
+    )
+    return tuple(
+        _missing(one, columns[j]) if columns[j].name in filled else one
+        for j, one in zip(order, found, strict=True)
+    )
 
 
-def _told(
-    column: FeatureColumn, observed: float, expected: float, is_filled: bool
-) -> tuple[str, str, str]:
-    """A feature's name, what it is and what is expected; a value that was put in is no value."""
-    shown, wanted = column.show_both(observed, expected)
-    if not is_filled:
-        return column.title, shown, wanted
+def _missing(found: Deviation, column: FeatureColumn) -> Deviation:
+    """A feature of a column that was filled in: a value that was put in is no value."""
     if column.kind != "missing":
-        return column.title, "missing", wanted
-    share = f"{100 * min(max(expected, 0.0), 1.0):.0f}"
-    return column.name, "missing", "a value" if share == "0" else f"{share}% missing"
+        return replace(found, observed="missing", observed_value=None)
+    share = f"{100 * (found.expected_value or 0.0):.0f}"
+    wanted = "a value" if share == "0" else f"{share}% missing"
+    return replace(found, name=column.name, observed="missing", expected=wanted)
+
+
+def beside(
+    column: FeatureColumn, observed: float, expected: float, size: float, least: float
+) -> Deviation:
+    """What a column is beside what is expected of it, in words and as numbers.
+
+    `least` is the least that was seen in the column.
+    """
+    return Deviation(
+        column.title,
+        *column.show_both(observed, expected),
+        round(size, 2) + 0.0,  # never minus zero
+        column.kind,
+        column.unit,
+        column.value(observed),
+        column.value(expected),
+        column.value(least) >= 0,
+    )

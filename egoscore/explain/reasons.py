@@ -31,6 +31,10 @@ class Reasoner(ABC):
     def phrase(self, cause: str, reasons: Reasons) -> str:
         """A cause as half a sentence: it …"""
 
+    @abstractmethod
+    def in_short(self, cause: str, reasons: Reasons) -> str:
+        """A cause in a few words, for a list."""
+
 
 def compared(
     columns: Mapping[str, NDArray[np.floating]], group: NDArray[np.int64], node: int

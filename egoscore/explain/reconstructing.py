@@ -12,10 +12,12 @@ from egoscore.compare import binarise
 from egoscore.explain.among import alike, surprise, told
 from egoscore.explain.causes import RETURNED, by_strength
 from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
-from egoscore.explain.features import UsualErrors, deviating
+from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, shades
 from egoscore.explain.reasons import MOST, Reasoner, compared
+from egoscore.explain.reconstructing_words import IN_SHORT, PHRASES
 from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.numerals import numeral
 from egoscore.score import ComponentTable, Reconstruction
 from egoscore.score.table import LEVEL_COMPONENTS
 
@@ -63,7 +65,8 @@ class ReconstructionReasons(Reasoner):
         scaling: FeatureScaling,
         table: ComponentTable,
     ) -> None:
-        self.way, self.graph, self.scaling, self.table = way, graph, scaling, table
+        self.way, self.graph, self.table = way, graph, table
+        self.units = Units.of(graph, scaling)
         self._usual_by_size: dict[int, _Usual] = {}
         means = table.values.mean(axis=1)
         self._measured = {name: means[:, c] for c, name in enumerate(LEVEL_COMPONENTS)}
@@ -76,12 +79,12 @@ class ReconstructionReasons(Reasoner):
             self._usual_by_size[size] = self._usual(group)
         usual = self._usual_by_size[size]
         rest, sizes = usual.errors.left((found.x - found.restored_x)[0])
-        raw, columns = self.graph.features[node], self.graph.described
+        raw = self.graph.features[node]
         ties = self._ties(found)
         return Reasons(
             ego_size=size,
             questions=self._answers(node, group),
-            features=deviating(raw, found.x[0], rest, sizes, self.scaling, columns, MOST),
+            features=deviating(raw, found.x[0], rest, sizes, self.units, MOST),
             structure=(_edges(found, usual.change_of_edges),),
             surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],
             expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
@@ -151,22 +154,10 @@ class ReconstructionReasons(Reasoner):
         )
 
     def phrase(self, cause: str, reasons: Reasons) -> str:
-        if cause == "features":
-            first = reasons.features[0]
-            return (
-                f"its features came back different: {first.name} is {first.observed}, came back "
-                f"as {first.expected}"
-            )
-        if cause == "structure":
-            edges = reasons.structure[0]
-            return (
-                f"the edges around it came back different: {edges.observed} there were, "
-                f"{edges.expected} came back"
-            )
-        return (
-            f"the energy of its ego-graph was {reasons.energy_before:.3g} and came back as "
-            f"{reasons.energy_after:.3g}"
-        )
+        return PHRASES[cause](reasons)
+
+    def in_short(self, cause: str, reasons: Reasons) -> str:
+        return IN_SHORT[cause](reasons)
 
 
 def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -177,7 +168,9 @@ def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 def _edges(found: _Return, usual: float) -> Deviation:
     before, after = found.num_edges
     size = round((before - after) / usual, 2)
-    return Deviation("edges in the ego-graph", f"{before:.3g}", f"{after:.3g}", size)
+    shown = numeral(before, 3), numeral(after, 3)
+    values = round(before, 3), round(after, 3)
+    return Deviation("edges in the ego-graph", *shown, size, "structure", "", *values)
 
 
 def _pairs(adj: NDArray[np.float32]) -> tuple[tuple[int, int], ...]:

@@ -6,19 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Deviation
+from egoscore.explain.features import beside
+from egoscore.explain.seen import Seen
 from egoscore.graph.structure import describe_structure
 from egoscore.surprise.place import Place
 
 
-def unusual_place(place: Place, structure: NDArray[np.float64], node: int) -> tuple[Deviation, ...]:
-    """What a node's place is like beside what one expects, furthest off first.
+def unusual_place(
+    place: Place, structure: NDArray[np.float64], seen: Seen
+) -> tuple[Deviation, ...]:
+    """What one node's place, `structure` (7,), is like beside what one expects, furthest off first.
 
-    Of the number of neighbours the mean is expected, of the rest what that number lets one expect.
+    Of the number of neighbours the mean is expected, of the rest what that number lets one expect,
+    as far as it was `seen`.
     """
-    observed, expected, sizes = place.compared(structure[node])
-    columns = describe_structure()
-    found = []
-    for j in np.argsort(-np.abs(sizes), kind="stable"):
-        is_, ought = columns[j].show_both(float(observed[j]), float(expected[j]))
-        found.append(Deviation(columns[j].title, is_, ought, round(float(sizes[j]), 2)))
-    return tuple(found)
+    observed, ought, sizes = place.compared(structure)
+    expected, left = seen.bring_within(observed, ought)
+    sizes, columns = sizes * left, describe_structure()
+    return tuple(
+        beside(columns[j], *map(float, (observed[j], expected[j], sizes[j], seen.least[j])))
+        for j in np.argsort(-np.abs(sizes), kind="stable")
+    )

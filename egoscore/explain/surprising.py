@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.among import alike, told
 from egoscore.explain.causes import by_strength
-from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
-from egoscore.explain.features import UsualErrors, deviating
+from egoscore.explain.explanation import Picture, Reasons
+from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
-from egoscore.explain.reasons import MOST, Reasoner, compared, shortened
+from egoscore.explain.reasons import MOST, Reasoner, compared
+from egoscore.explain.seen import Seen
 from egoscore.explain.structure import unusual_place
+from egoscore.explain.surprising_words import IN_SHORT, PHRASES
 from egoscore.explain.ties import JudgedTies, judged_ties
 from egoscore.graph import AttributedGraph
 from egoscore.graph.structure import structure
 from egoscore.surprise.covariance import Floats, sample_rows
 from egoscore.surprise.expect import Expectation, expect, scaled_features
-from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
+from egoscore.surprise.model import SurpriseModel, Surprises
 
 _NODES_TO_COMPARE = 5_000
-_HIGH_PERCENTILE = 95.0
-_FAR = 2.0  # usual errors: less is not worth a word
 
 
 class SurpriseReasons(Reasoner):
@@ -34,6 +32,8 @@ class SurpriseReasons(Reasoner):
     ) -> None:
         self.model, self.graph, self.table = model, graph, table
         self.structure = structure(graph)
+        self.units = Units.of(graph, model.scaling)
+        self.places = Seen.of(self.structure, model.place.mean)
         self.is_training = is_training
         if model.is_told_structure:
             self.proviso = ", size allowed for"
@@ -51,8 +51,7 @@ class SurpriseReasons(Reasoner):
         expectation = self._expect(np.array([node]))
         rest, sizes = self.usual.left(expectation.errors[0])
         raw = self.graph.features[node]
-        columns, scaling = self.graph.described, self.model.scaling
-        features = deviating(raw, expectation.observed[0], rest, sizes, scaling, columns, MOST)
+        features = deviating(raw, expectation.observed[0], rest, sizes, self.units, MOST)
         ties = judged_ties(self.model, self.graph, node)
         group = alike(self.table.ego_size, node)
         around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
@@ -60,7 +59,7 @@ class SurpriseReasons(Reasoner):
             ego_size=int(self.table.ego_size[node]),
             questions=by_strength(answers),
             features=features,
-            structure=unusual_place(self.model.place, self.structure, node),
+            structure=unusual_place(self.model.place, self.structure[node], self.places),
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
             energy_before=_energy(expectation.observed[0], around),
@@ -92,65 +91,12 @@ class SurpriseReasons(Reasoner):
         )
 
     def phrase(self, cause: str, reasons: Reasons) -> str:
-        return _PHRASES[cause](reasons)
+        return PHRASES[cause](reasons)
+
+    def in_short(self, cause: str, reasons: Reasons) -> str:
+        return IN_SHORT[cause](reasons)
 
 
 def _energy(own: Floats, others: Floats) -> float:
     """Mean squared difference, per feature, of features (F,) to those of neighbours (d, F)."""
     return float(np.square(others - own).mean()) if len(others) else 0.0
-
-
-def _says(deviation: Deviation) -> str:
-    """What is, and what is expected."""
-    return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
-
-
-def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """The first of those that say the same: two features tell that a value is missing."""
-    found: dict[tuple[str, str], Deviation] = {}
-    for one in deviations:
-        found.setdefault((one.name, one.observed), one)
-    return list(found.values())
-
-
-def _about_features(reasons: Reasons) -> str:
-    far = [one for one in _once(reasons.features) if abs(one.size) >= _FAR]
-    if not far:
-        return (
-            "its features together, though none by itself, are not what its surroundings and "
-            f"each other let one expect; furthest off: {_says(reasons.features[0])}"
-        )
-    return "its features are not what its surroundings and each other let one expect: " + (
-        " and ".join(_says(deviation) for deviation in far[:2])
-    )
-
-
-def _about_company(reasons: Reasons) -> str:
-    if reasons.ego_size == 1:
-        return "it has no neighbours, where others have some like them"
-    measured = {part.name: part.percentile for part in reasons.components}
-    if max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps":
-        return "it does not fit the neighbours of its neighbours"
-    sentence = "it does not fit its neighbours"
-    if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
-        sentence = f"it differs from its neighbours{_times_more(reasons)}"
-    strangers = reasons.surprising[:2]
-    return sentence + (f", least like it {_listed(strangers)}" if strangers else "")
-
-
-def _times_more(reasons: Reasons) -> str:
-    """By how much it differs from its neighbours, if that can be said."""
-    is_more = reasons.energy_before > 1.5 * reasons.energy_after > 0.0
-    times = reasons.energy_before / reasons.energy_after if is_more else 1.0
-    return f" {times:,.2g} times as much as is expected" if 1.5 < times < 1e4 else ""
-
-
-def _about_place(reasons: Reasons) -> str:
-    return f"its place in the network is unusual: {_says(reasons.structure[0])}"
-
-
-def _listed(ties: Sequence[Tie]) -> str:
-    return " and ".join(shortened(tie.node) for tie in ties)
-
-
-_PHRASES = {"features": _about_features, "company": _about_company, "place": _about_place}

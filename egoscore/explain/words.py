@@ -15,6 +15,7 @@ from egoscore.explain.causes import causes_of, is_rare
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.graph import AttributedGraph
+from egoscore.numerals import counted
 
 _LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
 
@@ -55,7 +56,14 @@ def explanation(
     elif not causes:
         because = f"by no question alone but by all together, most of all {because}"
     summary = f"Node {shortened(node)} is {_stands(standing, reasoner.proviso)}: {because}."
-    return Explanation(node=node, **standing, causes=causes, summary=summary, **vars(reasons))
+    return Explanation(
+        node=node,
+        **standing,
+        causes=causes,
+        reason=reasoner.in_short(told[0], reasons),
+        summary=summary,
+        **vars(reasons),
+    )
 
 
 def _stands(standing: dict[str, Any], proviso: str) -> str:
@@ -66,7 +74,7 @@ def _stands(standing: dict[str, Any], proviso: str) -> str:
     if often < 2:
         return place
     if often > size:
-        return f"{place} (rarer than 1 in {size:,} nodes{proviso})"
+        return f"{place} (rarer than 1 in {counted(size, 'node')}{proviso})"
     return f"{place} (about 1 in {often:,} nodes scores as high{proviso})"
 
 

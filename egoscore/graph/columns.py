@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
+
+from egoscore.numerals import numeral
+
 KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure")
 LOGARITHM = "logarithm"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_DIGITS = 12
+_MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
 
 
 @dataclass(frozen=True)
@@ -21,13 +25,21 @@ class FeatureColumn:
     column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
     edges, "structure" is computed from the network itself, with the `detail` `LOGARITHM` as the
     logarithm of one plus what is counted; `offset` was taken off, so that single precision does
-    for what is left.
+    for what is left; `before` and `after` stood around every number in the user's cells, such as
+    "$" or " €".
     """
 
     name: str
     kind: str = "number"
     detail: str = ""
     offset: float = 0.0
+    before: str = ""
+    after: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What the user's numbers have beside them: $, %, or nothing."""
+        return (self.before + self.after).strip()
 
     @property
     def title(self) -> str:
@@ -43,38 +55,43 @@ class FeatureColumn:
         """Whether the feature is 1 or 0, for yes or no."""
         return self.kind in ("yes/no", "category", "missing")
 
-    def show(self, value: float) -> str:
+    def value(self, stored: float) -> float:
+        """A value of the feature as the number the user knows, without digits of rounding."""
+        whole = self._whole(stored)
+        if self.offset or self.kind == "structure":
+            return float(f"{whole:.{_MOST_DIGITS}g}")
+        return float(str(np.float32(whole)))
+
+    def show(self, stored: float) -> str:
         """A value of the feature as the user would write it."""
-        return self._written(value, 4)
+        return self._written(stored, 4)
 
     def show_both(self, first: float, second: float) -> tuple[str, str]:
         """Two values, with as many digits as it takes to tell them apart."""
-        for digits in range(4, _MOST_DIGITS + 1):
+        most = _MOST_DIGITS if self.offset or self.kind == "date" else _SINGLE_DIGITS
+        for digits in range(4, most + 1):
             both = self._written(first, digits), self._written(second, digits)
             if both[0] != both[1] or first == second:
                 break
         return both
 
-    def _written(self, value: float, digits: int) -> str:
-        value += self.offset
+    def _whole(self, stored: float) -> float:
+        """The number in the user's units."""
+        if self.kind != "structure":
+            return stored + self.offset
+        value = max(stored, 0.0)  # counts and chances, whatever a line expects
+        return math.expm1(value) if self.detail == LOGARITHM else value
+
+    def _written(self, stored: float, digits: int) -> str:
+        value = self._whole(stored)
         if self.kind == "date":
             return _moment(value, digits)
         if self.is_yes_or_no:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
-        if self.kind == "structure":  # counts and chances, whatever a line expects
-            value = max(value, 0.0)
-            value = math.expm1(value) if self.detail == LOGARITHM else value
-        return _number(value, digits)
-
-
-def _number(value: float, digits: int) -> str:
-    """Significant `digits`; of large numbers all before the point."""
-    size = abs(value)
-    if size < 1e4 - 0.5 or size >= 1e15:
-        return f"{value:.{digits}g}"
-    return f"{value:,.{max(0, digits - 4)}f}"
+        sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
+        return f"{sign}{self.before}{size}{self.after}"
 
 
 def _moment(days: float, digits: int) -> str:

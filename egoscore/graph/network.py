@@ -14,6 +14,7 @@ from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.csr import Csr, build_csr, merge, transpose
+from egoscore.numerals import counted
 
 if TYPE_CHECKING:
     import networkx
@@ -93,10 +94,13 @@ class AttributedGraph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        known = "" if self.labels is None else f", {int(self.labels.sum())} known outliers"
+        known = (
+            "" if self.labels is None else f", {counted(int(self.labels.sum()), 'known outlier')}"
+        )
         return (
-            f"AttributedGraph({self.num_nodes} nodes, {self.num_edges} {kind} edges, "
-            f"{self.num_features} features{known})"
+            f"AttributedGraph({counted(self.num_nodes, 'node')}, "
+            f"{counted(self.num_edges, f'{kind} edge')}, "
+            f"{counted(self.num_features, 'feature')}{known})"
         )
 
     @property

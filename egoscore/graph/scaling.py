@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
+from egoscore.numerals import counted
 
 _ROWS_AT_ONCE = 65_536
 
@@ -39,8 +40,8 @@ class FeatureScaling:
         """The same network with scaled features."""
         if graph.num_features != len(self.mean):
             raise InputError(
-                f"The network has {graph.num_features} features but the detector was fitted on "
-                f"{len(self.mean)}; give it the same columns in the same order."
+                f"The network has {counted(graph.num_features, 'feature')} but the detector was "
+                f"fitted on {len(self.mean)}; give it the same columns in the same order."
             )
         return replace(graph, features=self.scale(graph.features))
 

@@ -28,11 +28,11 @@ STRUCTURE = (
 # what the columns are called for a reader, and which are kept as the logarithm of one plus
 NAMES = {
     "log_degree": "number of neighbours",
-    "clustering": "share of its neighbours that are neighbours of each other",
+    "clustering": "share of neighbours joined with each other",
     "common_neighbours": "neighbours it shares with a neighbour",
-    "neighbours_degree": "number of neighbours its neighbours have",
-    "return_2": "how far its neighbours depend on it (chance that a walk of two steps comes back)",
-    "return_3": "how closed its circle is (chance that a walk of three steps comes back)",
+    "neighbours_degree": "neighbours its neighbours have",
+    "return_2": "dependence of its neighbours on it",
+    "return_3": "closedness of its circle",
     "core": "core number",
 }
 _LOGARITHMS = ("log_degree", "common_neighbours", "neighbours_degree", "core")

@@ -24,6 +24,9 @@ from egoscore.read.table import INDEX, Table
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
 
+# the column's name, its numbers, and what stood before and after each of them
+Weights = tuple[str, NDArray[np.float64], tuple[str, str]]
+
 
 def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
     """The network in a table of edges and, if there is one, a table of nodes.
@@ -92,7 +95,7 @@ def _refuse_unknown_ignored(edges: Table, nodes: Table | None, choices: Choices)
 
 def _read_ends(
     edges: Table, ends: tuple[str, str], choices: Choices, notes: list[str]
-) -> tuple[IdColumn, IdColumn, tuple[str, NDArray[np.float64]] | None]:
+) -> tuple[IdColumn, IdColumn, Weights | None]:
     """The ids at both ends of the edges, and the weights if they are asked for."""
     weight = None if choices.weight is None else find("weight", choices.weight, edges)
     if weight in ends:
@@ -105,7 +108,7 @@ def _read_ends(
     weights = None
     if weight is not None:
         imputes = choices.impute is not None
-        weights = weight, read_weights(loaded.pop(weight), weight, edges, imputes, notes)
+        weights = weight, *read_weights(loaded.pop(weight), weight, edges, imputes, notes)
     ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
     for column in (c for c in edges.columns if c not in (*wanted, *ignored, INDEX)):
         advice = f"; --weight '{column}' turns it into features"
@@ -118,7 +121,7 @@ def _build(
     matched: Matched,
     features: Features,
     labels: NDArray[np.int8] | None,
-    weights: tuple[str, NDArray[np.float64]] | None,
+    weights: Weights | None,
     choices: Choices,
     notes: list[str],
 ) -> AttributedGraph:
@@ -126,9 +129,9 @@ def _build(
     size, columns = len(matched.ids), features.columns
     values = features.values if columns else np.zeros((size, 0), dtype=np.float32)
     if weights is not None:
-        name, amounts = weights
+        name, amounts, around = weights
         amounts = amounts if matched.kept is None else amounts[matched.kept]
-        table, described = weigh(matched.ends, amounts, size, name)
+        table, described = weigh(matched.ends, amounts, size, name, around)
         columns, values = columns + described, np.hstack([values, table])
         notes.append(
             f"The weights '{name}' become three features of the nodes: total, mean and largest."

@@ -36,6 +36,7 @@ class Column:
         how: how cells were read where there was a choice.
         offset: what was taken off the numbers so that float32 can hold them.
         damage: cells that could not be read as the others are and count as empty.
+        before, after: what stood around every number and was left off.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Column:
     how: str | None = None
     offset: float = 0.0
     damage: Damage | None = None
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,12 @@ def damage_words(column: Column) -> str:
 
 
 def numeric(
-    name: str, kind: str, values: NDArray[np.float64], where: str, how: str | None = None
+    name: str,
+    kind: str,
+    values: NDArray[np.float64],
+    where: str,
+    how: str | None = None,
+    around: tuple[str, str] = ("", ""),
 ) -> Column | Unusable:
     """A column of one number a row, NaN where nothing is there."""
     is_missing = np.isnan(values)
@@ -85,7 +93,10 @@ def numeric(
     _refuse_beyond_float32(name, values, where)
     numbers, offset = narrowed(values)
     numbers[is_missing] = 0.0
-    return Column(name, kind, (numbers,), is_missing, how=how, offset=offset)
+    before, after = around
+    return Column(
+        name, kind, (numbers,), is_missing, how=how, offset=offset, before=before, after=after
+    )
 
 
 def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:

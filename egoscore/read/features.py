@@ -143,7 +143,8 @@ def _values(
         values = np.concatenate([part, np.zeros(extra, dtype=np.float32)]) if extra else part
         if column.kind != "category" and is_missing.any():
             values[is_missing] = _typical(column.kind, part[~column.is_missing])
-        yield FeatureColumn(column.name, column.kind, detail, column.offset), values
+        around = column.before, column.after
+        yield FeatureColumn(column.name, column.kind, detail, column.offset, *around), values
 
 
 def _typical(kind: str, known: NDArray[np.float32]) -> float:

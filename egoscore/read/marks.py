@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import any_match, matches
+from egoscore.read.cells import any_match, bare_cells, matches
 from egoscore.read.currencies import CURRENCIES
 from egoscore.read.ways import Way
 
@@ -51,6 +51,18 @@ def with_mark(way: Way, mark: str) -> Way:
         return found & ~matches(bare, _ZERO_IN_FRONT) if mark.isalpha() else found
 
     return _of_other_text(way, fits, lambda text: without(text, mark), f"{mark} left off")
+
+
+def around_numbers(cells: pa.Array) -> tuple[str, str]:
+    """What stands before and after the numbers in cells of one way, as in the first of them."""
+    trimmed, is_missing = bare_cells(cells)
+    text = without_parentheses(trimmed.filter(pa.array(~is_missing)))
+    mark = next(iter(marks(text)), "")
+    if not mark:
+        return "", ""
+    cell, sign = str(text[0]), re.escape(mark)
+    space = " " if re.search(rf"{_SPACE}{sign}$|{sign}{_SPACE}", cell) else ""
+    return ("", space + mark) if cell.endswith(mark) else (mark + space, "")
 
 
 def has_parentheses(text: pa.Array) -> bool:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.read.column import Column, Unusable, numeric
+from egoscore.read.marks import around_numbers
 from egoscore.read.ways import Parsed
 
 
@@ -27,7 +28,10 @@ class TextColumn:
     def read_as(self, kind: str, parsed: Parsed) -> Column | Unusable:
         """The column with the numbers of its cells."""
         values, how = parsed
-        return numeric(self.name, kind, np.append(values, np.nan)[self.rows], self.where, how)
+        were_read = self.cells.filter(pa.array(~np.isnan(values)))
+        around = around_numbers(were_read) if kind == "number" else ("", "")
+        of_rows = np.append(values, np.nan)[self.rows]
+        return numeric(self.name, kind, of_rows, self.where, how, around)
 
 
 def text_column(name: str, column: pa.ChunkedArray, where: str) -> TextColumn:

@@ -20,8 +20,11 @@ _DETAILS = ("total", "mean", "largest")
 
 def read_weights(
     column: pa.ChunkedArray, name: str, table: Table, imputes: bool, notes: list[str]
-) -> NDArray[np.float64]:
-    """The weights of the edges, (rows,) finite; with `imputes` the median where there is none."""
+) -> tuple[NDArray[np.float64], tuple[str, str]]:
+    """The weights of the edges, (rows,) finite, and what stood before and after each of them.
+
+    With `imputes` they are the median where there is none.
+    """
     found = _numbers(column, name, table)
     if not imputes:
         _refuse_gaps(found, table)
@@ -37,7 +40,7 @@ def read_weights(
             f"{table.name}: column '{name}' is missing for {counted(missing, 'edge')}: filled with "
             "the median weight."
         )
-    return weights
+    return weights, (found.before, found.after)
 
 
 def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
@@ -73,12 +76,16 @@ def _refuse_gaps(column: Column, table: Table) -> None:
 
 
 def weigh(
-    ends: NDArray[np.int32], weights: NDArray[np.float64], size: int, name: str
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    size: int,
+    name: str,
+    around: tuple[str, str] = ("", ""),
 ) -> tuple[NDArray[np.float32], tuple[FeatureColumn, ...]]:
     """Total, mean and largest weight of every node's edges, (N, 3), zero where it has none.
 
     Both directions count together, an edge that is listed twice counts twice, and one from a
-    node to itself once.
+    node to itself once. What stood `around` a weight belongs to all three.
     """
     loops = ends[0] == ends[1]
     nodes = np.concatenate([ends[0], ends[1][~loops]])
@@ -97,5 +104,5 @@ def weigh(
     parts = [narrowed(column) for column in table.T]
     described = zip(_DETAILS, parts, strict=True)
     return np.stack([values for values, _ in parts], axis=1), tuple(
-        FeatureColumn(name, "weight", detail, offset) for detail, (_, offset) in described
+        FeatureColumn(name, "weight", detail, offset, *around) for detail, (_, offset) in described
     )

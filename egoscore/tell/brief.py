@@ -6,6 +6,9 @@ import math
 import unicodedata
 from typing import Any
 
+import numpy as np
+
+from egoscore.numerals import numeral
 from egoscore.tell.words import printable
 
 _CUT = "…"
@@ -34,16 +37,20 @@ def number(value: Any) -> str:
         return "–"  # noqa: RUF001
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"  # noqa: RUF001
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return numeral(value)
 
 
 def shown(value: Any, limit: int = 60) -> str:
     """A value of the user's tables, not rounded more than a reader would."""
     if value is None:
         return number(value)
-    return f"{value:.10g}" if isinstance(value, float) else brief(value, limit)
+    if not isinstance(value, float):
+        return brief(value, limit)
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+    is_exact = float(single) == value
+    # where single precision is all there is, the digits beyond are those of rounding
+    return f"{float(str(single)) if is_exact else value:.10g}"
 
 
 def signed(value: float) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.numerals import counted
 from egoscore.tell.axes import SQUARE, WIDE, Frame, Tick, count_ticks
 from egoscore.tell.brief import number
-from egoscore.tell.words import counted
 
 Values = NDArray[np.float64]
 _BINS = 40

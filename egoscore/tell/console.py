@@ -9,19 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from egoscore.numerals import counted, numeral
+from egoscore.tell.top_nodes import cause_in_short
 from egoscore.tell.words import accuracy, meaning, printable, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
+    from egoscore.explain.explanation import Explanation
     from egoscore.graph import AttributedGraph
     from egoscore.graph.datasets import DatasetEntry
 
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, or kilobytes
 _WIDE = 200  # when the output is not a terminal, lines are not broken to fit one
+_LONG_ID, _LEAST_ROOM, _BORDER = 24, 24, 3  # letters
 
 
 def make_console() -> Console:
@@ -48,7 +53,7 @@ def show_detection(found: Detection, top: int) -> None:
     """The most abnormal nodes, how well known outliers were found, and where the rest is."""
     console = make_console()
     if top:
-        console.print(_top_table(found, top))
+        console.print(_top_table(found, top, console.width))
     graph = found.graph
     say(console, meaning(found.detector.preset, graph.num_nodes, graph.is_structural))
     say(console, f"{found.findings.rule} That is {found.findings.num_flagged:,} here.")
@@ -78,33 +83,52 @@ def show_detail(found: Detection, seconds: Mapping[str, float]) -> None:
     console.print(Text(f"Time: {took}. Memory at most {peak:,.0f} MB."), style="dim")
 
 
-def _top_table(found: Detection, top: int) -> Table:
+def _top_table(found: Detection, top: int, width: int) -> Table:
     rows = found.ranking.slice(0, top).to_pylist()
-    table = Table(title=f"Most abnormal {len(rows)} of {found.ranking.num_rows} nodes")
     extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
-    table.add_column("rank", justify="right")
-    table.add_column("node", overflow="fold")
-    for name in ("score", "flag", "ego size"):
-        table.add_column(name, justify="right")
-    table.add_column("why", overflow="fold")
-    for name in extra:
-        table.add_column(name.removesuffix("_label"), overflow="fold")
-    causes = {why.rank: ", ".join(why.causes) for why in found.findings.explanations}
-    for row in rows:
-        table.add_row(*_cells(row, causes.get(row["rank"], ""), extra))
+    columns = {
+        "rank": [f"{row['rank']:,}" for row in rows],
+        "node": [printable(row["node"]) for row in rows],
+        "score": [numeral(row["score"]) for row in rows],
+        "flag": [_flag(row) for row in rows],
+        "ego size": [f"{row['ego_size']:,}" for row in rows],
+    }
+    more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
+    room = width - _taken(columns | more)
+    whys = {why.rank: _why(why, room) for why in found.findings.explanations}
+    columns |= {"why": [whys.get(row["rank"], "") for row in rows]} | more
+    of_all = counted(found.ranking.num_rows, "node")
+    table = Table(title=f"Most abnormal {len(rows):,} of {of_all}")
+    for name in columns:
+        is_number = name in ("rank", "score", "flag", "ego size")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(Text, cells))
     return table
 
 
-def _cells(row: dict[str, Any], why: str, extra: Sequence[str]) -> list[Text]:
-    cells = [
-        str(row["rank"]),
-        printable(row["node"]),
-        f"{row['score']:.4g}",
-        "marked" if row.get("significant") else "yes" if row["flag"] else "",
-        str(row["ego_size"]),
-        why,
-    ]
-    return [Text(cell) for cell in [*cells, *(printable(row[name]) for name in extra)]]
+def _flag(row: dict[str, Any]) -> str:
+    return "marked" if row.get("significant") else "yes" if row["flag"] else ""
+
+
+def _taken(columns: Mapping[str, Sequence[str]]) -> int:
+    """The room that columns take with the borders of one more; long ids are folded."""
+    widest = (max(map(cell_len, (name, *cells))) for name, cells in columns.items())
+    return sum(min(width, _LONG_ID) + _BORDER for width in widest) + _BORDER + 1
+
+
+def _why(why: Explanation, room: int) -> str:
+    """The strongest cause in a few words, as many as there is room for; in little room by name."""
+    if room < _LEAST_ROOM or not why.causes:
+        return printable(", ".join(why.causes) or cause_in_short(why))
+    others = f"; also {', '.join(why.causes[1:])}" if why.causes[1:] else ""
+    first = cause_in_short(why)
+    texts = [printable(text) for text in (first + others, first, why.reason)]
+    return next((text for text in texts if cell_len(text) <= room), _cut(texts[-1], room))
+
+
+def _cut(text: str, room: int) -> str:
+    return f"{set_cell_size(text, room - 1).rstrip()}…"
 
 
 def show_datasets(entries: Sequence[DatasetEntry]) -> None:

@@ -9,8 +9,8 @@ from scipy.stats import binom, spearmanr
 from egoscore.explain.causes import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
+from egoscore.numerals import are, counted
 from egoscore.surprise.model import SurpriseModel, Surprises
-from egoscore.tell.words import counted
 
 _EXPLAINED = 0.5  # a rank correlation from which on a ranking says little else
 _REACHED_WITHOUT = 4.0  # times what independence gives: seen on generated networks, docs/default.md
@@ -46,7 +46,7 @@ def _excess(table: Surprises, num_significant: int) -> str:
     found, share = int((high > 1).sum()), np.exp(-HIGH)
     expected = len(high) * float(binom.sf(1, len(table.questions), share))
     sentence = (
-        f"{counted(found, 'node')} of {len(high):,} {_are(found)} among the 5% most surprising by "
+        f"{counted(found, 'node')} of {len(high):,} {are(found)} among the 5% most surprising by "
         f"more than one question; independent questions would give {expected:,.1f}"
     )
     if num_significant or found > _REACHED_WITHOUT * expected:
@@ -116,11 +116,7 @@ def _size(graph: AttributedGraph) -> list[str]:
     count = graph.num_nodes
     if count >= _FEW_NODES:
         return []
-    nodes = f"Careful: {counted(count, 'node')} {_are(count)}"
+    nodes = f"Careful: {counted(count, 'node')} {are(count)}"
     if count < _TOO_FEW_NODES:
         return [f"{nodes} too few to learn what is usual: the ranking means next to nothing."]
     return [f"{nodes} few to learn from."]
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

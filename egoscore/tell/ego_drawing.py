@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Picture
+from egoscore.numerals import counted
 from egoscore.tell.brief import brief, label
-from egoscore.tell.words import counted
 
 SHADES = 9  # how many the page tells apart
 WIDTH, HEIGHT = 340.0, 270.0

@@ -8,10 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from egoscore.explain.explanation import Deviation, Explanation, Tie
+from egoscore.explain.features import FAR
+from egoscore.numerals import counted, numeral
 from egoscore.tell.console import make_console, say
-from egoscore.tell.words import counted, printable
+from egoscore.tell.words import printable
 
-_MUCH = 2.0  # usual errors: less is not worth a mark
+_WIDEST = 80  # columns of a table, also where lines are not broken to fit a terminal
 
 
 def show_explanation(found: Explanation) -> None:
@@ -21,28 +23,30 @@ def show_explanation(found: Explanation) -> None:
     flag = "above" if found.flag else "not above"
     say(
         console,
-        f"Score {found.score:.4g}, {flag} the threshold; more than {found.percentile:.1f}% of "
+        f"Score {numeral(found.score)}, {flag} the threshold; more than {found.percentile:.1f}% of "
         f"the nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
-        f"{found.energy_before:.3g}, {found.energy_after:.3g} as expected.",
+        f"{numeral(found.energy_before, 3)}, {numeral(found.energy_after, 3)} as expected.",
     )
-    console.print(_deviations("Features", found.features))
+    width = min(console.width, _WIDEST)
+    console.print(_deviations("Features", found.features), width=width)
     if found.structure:
-        console.print(_deviations("Place in the network", found.structure))
+        console.print(_deviations("Place in the network", found.structure), width=width)
     for title, ties in (("Ties that surprise", found.surprising), ("Expected", found.expected)):
         if ties:
             say(console, f"{title}: {_listed(ties)}.")
-    console.print(_components(found))
+    console.print(_components(found), width=width)
 
 
 def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column(title.lower(), overflow="fold")
+    about = f"{title} (how far off: in usual errors)"
+    table = Table(title=about, title_justify="left")
+    table.add_column("quantity", overflow="fold")
     for name in ("observed", "expected", "off by"):
         table.add_column(name, justify="right", overflow="fold")
     for one in deviations:
-        off = f"{one.size:+.1f} usual errors"
-        style = "bold" if abs(one.size) >= _MUCH else ""
-        cells = (printable(one.name), printable(one.observed), printable(one.expected), off)
+        style = "bold" if abs(one.size) >= FAR else ""
+        words = map(printable, (one.name, one.observed, one.expected))
+        cells = (*words, f"{one.size:+.1f}")
         table.add_row(*(Text(cell) for cell in cells), style=style)
     return table
 
@@ -60,5 +64,5 @@ def _components(found: Explanation) -> Table:
     table.add_column("value", justify="right")
     table.add_column("higher than", justify="right")
     for one in found.components:
-        table.add_row(one.name.replace("_", " "), f"{one.value:.4g}", f"{one.percentile:.1f}%")
+        table.add_row(one.name.replace("_", " "), numeral(one.value), f"{one.percentile:.1f}%")
     return table

@@ -20,8 +20,8 @@ class Findings:
 
     Attributes: `threshold` nodes that score more are flagged, `num_flagged` of them; `rule` why it
     lies there, in a sentence; `remarks` how far the ranking can be trusted; `notes` how the data
-    were read; `losses` of training, a row for each step shown and a column for each network, with
-    `num_steps` in all; `explanations` of the highest nodes.
+    were read and what was left out; `losses` of training, a row for each step shown and a column
+    for each network, with `num_steps` in all; `explanations` of the highest nodes.
     """
 
     threshold: float

@@ -24,6 +24,8 @@ def detection_record(found: Detection, top: int) -> str:
             "edges": graph.num_edges,
             "features": graph.num_features,
             "directed": graph.directed,
+            "dropped_self_loops": graph.dropped_self_loops,
+            "dropped_duplicates": graph.dropped_duplicates,
         },
         "notes": kept.notes,
         "meaning": meaning(found.detector.preset, graph.num_nodes, graph.is_structural),
@@ -38,9 +40,9 @@ def detection_record(found: Detection, top: int) -> str:
 
 
 def _highest(found: Detection, top: int) -> list[dict[str, Any]]:
-    """The highest nodes, as far as they are explained with causes and summary."""
+    """The highest nodes, as far as they are explained with causes, reason and summary."""
     shown = [name for name in _SHOWN if name in found.ranking.column_names]
     rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(shown).to_pylist()
     for row, why in zip(rows, found.findings.explanations, strict=False):
-        row |= {"causes": why.causes, "summary": why.summary}
+        row |= {"causes": why.causes, "reason": why.reason, "summary": why.summary}
     return rows

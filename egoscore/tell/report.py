@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
+from egoscore.numerals import counted
 from egoscore.tell.brief import brief, number, percent, shown, signed
 from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
@@ -21,10 +22,10 @@ from egoscore.tell.words import (
     QUESTIONS,
     accuracy,
     causes,
-    counted,
     marks,
     meaning,
     printable,
+    verdict,
 )
 
 EXPLAINED = 20
@@ -47,9 +48,12 @@ _FILES = {
 
 def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings) -> str:
     """The report as HTML; every value that comes from the data is spelled out and escaped."""
-    explained, rows = findings.explanations[:EXPLAINED], top_rows(ranking)
+    explained = findings.explanations[:EXPLAINED]
+    rows = top_rows(ranking, explained)
     page = {
         "findings": findings,
+        "verdict": verdict(ranking),
+        "num_warnings": sum(remark.startswith("Careful") for remark in findings.remarks),
         "num_nodes": ranking.num_rows,
         "meaning": meaning(
             config["preset"], ranking.num_rows, config["network"].get("structural", False)

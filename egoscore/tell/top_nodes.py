@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from egoscore.explain.among import alike, surprise
 from egoscore.explain.causes import RETURNED, by_strength, causes_of, is_rare
+from egoscore.explain.explanation import Explanation
 
 TOP = 50
 _MOST_COLUMNS = 3  # of the user's own
@@ -50,13 +51,15 @@ def own_columns(ranking: pa.Table) -> list[str]:
     return [name for name in between if name not in _HIDDEN]
 
 
-def top_rows(ranking: pa.Table) -> list[Row]:
-    """The first rows of the ranking."""
+def top_rows(ranking: pa.Table, explanations: Sequence[Explanation] = ()) -> list[Row]:
+    """The first rows of the ranking, those with `explanations` with the cause in a few words."""
     own = own_columns(ranking)[:_MOST_COLUMNS]
     rows = ranking.slice(0, TOP).to_pylist()
     rarest = 1.0 / ranking.num_rows  # what is rarer cannot have been counted
     both = zip(rows, _answers(ranking), strict=True)
-    return [_row(row, own, answers, rarest) for row, answers in both]
+    found = [_row(row, own, answers, rarest) for row, answers in both]
+    told = {why.rank: cause_in_short(why) for why in explanations}
+    return [replace(row, cause=told.get(row.rank, row.cause)) for row in found]
 
 
 def _row(row: dict[str, Any], own: list[str], answers: dict[str, float], rarest: float) -> Row:
@@ -86,6 +89,13 @@ def cause(answers: Mapping[str, float], p_value: float | None) -> str:
     if p_value is not None and is_rare(p_value):
         return f"all together, mostly {first}"
     return f"nothing stands out; if anything, {first}"
+
+
+def cause_in_short(why: Explanation) -> str:
+    """The strongest cause of an explained node and what it is, in a few words."""
+    if not why.causes:
+        return cause(why.questions, why.p_value)
+    return f"{why.causes[0]}: {why.reason}"
 
 
 def _answers(ranking: pa.Table) -> list[dict[str, float]]:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from egoscore.explain.causes import HIGH
+from egoscore.numerals import are, counted, numeral
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,23 +20,36 @@ def printable(value: Any) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
-def counted(count: int, thing: str) -> str:
-    """A number of things: 1 trial, 2 trials."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
 def summary(graph: AttributedGraph, source: str) -> list[str]:
     """What a network is, and what was left out of it."""
     kind = "directed" if graph.directed else "undirected"
-    lines = [
-        f"{printable(source)}: {graph.num_nodes:,} nodes, {graph.num_edges:,} {kind} edges, "
-        f"{graph.num_features} features."
+    return [
+        f"{printable(source)}: {counted(graph.num_nodes, 'node')}, "
+        f"{counted(graph.num_edges, f'{kind} edge')}, {counted(graph.num_features, 'feature')}.",
+        *left_out(graph),
     ]
-    if graph.dropped_self_loops:
-        lines.append(f"Left out: {counted(graph.dropped_self_loops, 'self-loop')}.")
-    if graph.dropped_duplicates:
-        lines.append(f"Left out: {counted(graph.dropped_duplicates, 'repeated edge')}.")
-    return lines
+
+
+def left_out(graph: AttributedGraph) -> list[str]:
+    """Which edges that were given are no edges of the network; their weights may count."""
+    weights = [printable(column.name) for column in graph.columns if column.kind == "weight"]
+    counts = f" as edges, counted in the weights '{weights[0]}'" if weights else ""
+    both = {"self-loop": graph.dropped_self_loops, "repeated edge": graph.dropped_duplicates}
+    return [f"Left out{counts}: {counted(count, what)}." for what, count in both.items() if count]
+
+
+def verdict(ranking: pa.Table) -> str:
+    """In two sentences what came out, and what it is good for."""
+    flagged = int(ranking["flag"].to_numpy().sum())
+    verb = are(1 if ranking.num_rows == 1 else flagged)
+    found = f"{flagged:,} of {counted(ranking.num_rows, 'node')} {verb} flagged"
+    if "significant" in ranking.column_names:
+        marked = int(ranking["significant"].to_numpy().sum())
+        found += f", {f'{marked:,}' if marked else 'none'} marked as significant"
+    return (
+        f"{found}. Unusual is not guilty: a high score is a reason to look, not a finding about "
+        "anybody."
+    )
 
 
 def accuracy(known: Evaluation, num_nodes: int) -> str:
@@ -43,7 +57,7 @@ def accuracy(known: Evaluation, num_nodes: int) -> str:
     count = known.num_outliers
     chance = 100 * count / num_nodes
     return (
-        f"Known outliers: {count}. ROC-AUC {100 * known.roc_auc:.1f}% (a random score: 50%), "
+        f"Known outliers: {count:,}. ROC-AUC {100 * known.roc_auc:.1f}% (a random score: 50%), "
         f"average precision {100 * known.average_precision:.1f}% (random: {chance:.1f}%), "
         f"recall@{count} {100 * known.recall_at_k:.1f}% (random: {chance:.1f}%)."
     )
@@ -54,14 +68,14 @@ _RARITY = (
     "1,000; beyond 1 in 5 that is estimated, not counted."
 )
 MEANINGS = {
-    "default": "A score says how unusual a node is among those of the {num_nodes:,} nodes that "
+    "default": "A score says how unusual a node is among those of the {nodes} that "
     f"have about as many neighbours: {_RARITY} It sums up three questions: are its features what "
     "its surroundings let one expect, does it fit its company, is its place usual?",
-    "structure": f"A score says how unusual a node is among the {{num_nodes:,}} nodes: {_RARITY} "
+    "structure": f"A score says how unusual a node is among the {{nodes}}: {_RARITY} "
     "The network came without features, so that only a node's place is judged: is it usual, for "
     "any node and for one with so many neighbours?",
     "paper": "A score sums up how differently a node's neighbourhood came back after it was "
-    "noised and denoised; it ranks these {num_nodes:,} nodes, has no unit, and is not comparable "
+    "noised and denoised; it ranks the {nodes}, has no unit, and is not comparable "
     "between networks.",
 }
 _CAUSE = 100.0 - 100.0 * math.exp(-HIGH)  # percent of the nodes that are less unusual
@@ -86,7 +100,7 @@ QUESTIONS = {
 def meaning(preset: str, num_nodes: int, structural: bool = False) -> str:
     """What a score is, in plain words; `structural` where features are the network's structure."""
     kind = "structure" if structural and preset == "default" else preset
-    return MEANINGS[kind].format(num_nodes=num_nodes)
+    return MEANINGS[kind].format(nodes=counted(num_nodes, "node"))
 
 
 def significance(ranking: pa.Table, rate: float) -> str:
@@ -133,11 +147,11 @@ def threshold_rule(contamination: float | str, threshold: float) -> str:
     """Why the threshold lies where it does."""
     if contamination == "auto":
         return (
-            f"Flagged are scores above {threshold:.4g}: further above the upper quartile than "
+            f"Flagged are scores above {numeral(threshold)}: further above the upper quartile than "
             "three times the distance between the quartiles, which is called far out (Tukey); "
             "about 1% of the nodes are where nothing stands out, never more than a quarter."
         )
     return (
-        f"Flagged are scores above {threshold:.4g}, so that a share of {contamination:g} is: a "
-        "choice, not a finding."
+        f"Flagged are scores above {numeral(threshold)}, so that a share of {contamination:g} is: "
+        "a choice, not a finding."
     )

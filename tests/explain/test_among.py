@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import percentileofscore
 
-from egoscore.explain.among import alike, percentile, surprise
+from egoscore.explain.among import alike, percentile, surprise, told
 
 WIDER = (1, 1.1, 1.25, 1.5, 2, 4, 16, float("inf"))
 
@@ -65,3 +65,16 @@ def test_a_surprise_is_the_logarithm_of_a_rarity():
     assert surprise(values, 99.0) == pytest.approx(np.log(200))
     assert surprise(values, 49.0) == pytest.approx(-np.log(0.505))
     assert surprise(np.ones(7), 1.0) == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ([1], "1 node whose ego-graph has 1 node"),
+        ([1, 1], "2 nodes whose ego-graphs have 1 node"),
+        ([7, 9], "2 nodes whose ego-graphs have 7 to 9 nodes"),
+        ([1200] * 1500, "1,500 nodes whose ego-graphs have 1,200 nodes"),
+    ],
+)
+def test_who_they_are_is_told_as_people_count(sizes, words):
+    assert told(np.array(sizes), np.arange(len(sizes))) == words

@@ -197,10 +197,19 @@ class TestDirected:
             assert told <= {str(other) for other in graph.neighbours_of(node)}
 
 
+def told(reasons, size):
+    """The same with everything this many usual errors off."""
+    features, structure = (
+        tuple(replace(one, size=size) for one in part)
+        for part in (reasons.features, reasons.structure)
+    )
+    return replace(reasons, features=features, structure=structure)
+
+
 class TestPhrases:
     def test_each_question_has_one_and_it_tells_the_numbers(self, fitted):
         reasoner = fitted[1]
-        reasons = reasoner.of(7)
+        reasons = told(reasoner.of(7), 2.5)
         first, edges = reasons.features[0], reasons.structure[0]
         features, structure, energy = (
             reasoner.phrase(cause, reasons) for cause in ("features", "structure", "energy")
@@ -209,6 +218,39 @@ class TestPhrases:
         assert f"{edges.observed} there were, {edges.expected} came back" in structure
         assert f"{reasons.energy_before:.3g}" in energy
         assert f"{reasons.energy_after:.3g}" in energy
+
+    def test_where_nothing_differs_more_than_is_usual_no_number_is_told(self, fitted):
+        """A feature that came back as others of that size do is no cause."""
+        reasoner = fitted[1]
+        reasons = told(reasoner.of(7), -1.9)
+        features, structure = (
+            reasoner.phrase(cause, reasons) for cause in ("features", "structure")
+        )
+        for said in (features, structure):
+            assert "no more than is usual among nodes of about the same size" in said
+            assert not set("0123456789") & set(said)
+
+    def test_energies_that_look_the_same_are_not_told_as_a_difference(self, fitted):
+        reasoner = fitted[1]
+        same = replace(reasoner.of(7), energy_before=0.12341, energy_after=0.12339)
+        assert reasoner.phrase("energy", same).endswith("came back about the same")
+
+    @pytest.mark.parametrize(
+        ("size", "features", "structure"),
+        [
+            (2.5, "{name} came back different", "fewer edges came back"),
+            (-2.5, "{name} came back different", "more edges came back"),
+            (1.0, "others in its ego-graph came back different", "edges came back different"),
+        ],
+    )
+    def test_each_question_is_told_in_a_few_words(self, fitted, size, features, structure):
+        reasoner = fitted[1]
+        reasons = replace(told(reasoner.of(7), size), energy_before=1.0, energy_after=2.0)
+        name = reasons.features[0].name
+        assert reasoner.in_short("features", reasons) == features.format(name=name)
+        assert reasoner.in_short("structure", reasons) == structure
+        said = reasoner.in_short("energy", reasons)
+        assert said == "contrast between neighbours came back higher"
 
 
 @pytest.mark.parametrize("name", ["one node", "isolated", "constant", "category"])
@@ -237,7 +279,7 @@ def test_odd_networks_are_explained_too(name, graph):
 
 def test_explaining_one_node_does_not_depend_on_others_explained_before(fitted):
     detector, used = fitted
-    fresh = ReconstructionReasons(used.way, used.graph, used.scaling, detector.components_)
+    fresh = ReconstructionReasons(used.way, used.graph, used.units.scaling, detector.components_)
     for node in (64, 0):
         assert used.of(node) == fresh.of(node)
 

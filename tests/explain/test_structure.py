@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 
 from egoscore import AttributedGraph, generate_network
+from egoscore.explain.seen import Seen
 from egoscore.explain.structure import unusual_place
 from egoscore.graph.structure import NAMES, STRUCTURE, describe_structure, structure
 from egoscore.surprise.place import Place
 
 SHARED = "neighbours it shares with a neighbour"
-TRIANGLES = "share of its neighbours that are neighbours of each other"
+TRIANGLES = "share of neighbours joined with each other"
 CORE = "core number"
-BACK = "how far its neighbours depend on it (chance that a walk of two steps comes back)"
+BACK = "dependence of its neighbours on it"
 
 
 def build(theirs):
@@ -22,7 +23,8 @@ def build(theirs):
 
 def told(graph, node):
     found = structure(graph)
-    return unusual_place(Place.fit(found, 0), found, node)
+    place = Place.fit(found, 0)
+    return unusual_place(place, found[node], Seen.of(found, place.mean))
 
 
 @pytest.mark.parametrize("node", [0, 5, 33])
@@ -44,7 +46,7 @@ def test_what_is_expected_is_the_curve_in_the_same_units():
     for node in (2, 40):
         _, expected, sizes = place.compared(found[node])
         by_name = dict(zip(STRUCTURE, expected, strict=True))
-        answers = {one.name: one for one in unusual_place(place, found, node)}
+        answers = {one.name: one for one in told(graph, node)}
         core = np.exp(by_name["core"]) - 1
         assert answers[CORE].expected == f"{core:.4g}"
         assert answers[TRIANGLES].expected == f"{max(0, by_name['clustering']):.4g}"

@@ -12,6 +12,7 @@ from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
 from egoscore.explain.explanation import Deviation
 from egoscore.explain.features import UsualErrors
 from egoscore.explain.picture import MOST_NODES
+from egoscore.explain.short import off
 from egoscore.explain.surprising import SurpriseReasons
 from egoscore.explain.ties import judged_ties
 from egoscore.graph.columns import FeatureColumn
@@ -140,9 +141,18 @@ class TestPicture:
         assert found.shade_before[0] != found.shade_after[0]
 
 
+def far_off(reasons, size):
+    """The same with everything this many usual errors off."""
+    features, structure = (
+        tuple(replace(one, size=size) for one in part)
+        for part in (reasons.features, reasons.structure)
+    )
+    return replace(reasons, features=features, structure=structure)
+
+
 class TestPhrases:
     def test_each_question_has_one_and_it_tells_the_numbers(self, reasoner):
-        reasons = reasoner.of(3)
+        reasons = far_off(reasoner.of(3), 2.5)
         first, place = reasons.features[0], reasons.structure[0]
         features, company, where = (
             reasoner.phrase(cause, reasons) for cause in ("features", "company", "place")
@@ -155,6 +165,7 @@ class TestPhrases:
         ("before", "after", "words"),
         [
             (6.0, 0.5, "it differs from its neighbours 12 times as much as is expected, "),
+            (617.0, 0.5, "it differs from its neighbours 1,234 times as much as is expected, "),
             (0.6, 0.5, "it differs from its neighbours, "),
             (6.0, 0.0, "it differs from its neighbours, "),
         ],
@@ -196,6 +207,10 @@ class TestPhrases:
         said = reasoner.phrase("features", replace(reasons, features=near))
         assert "together, though none by itself" in said
 
+    def test_the_same_of_a_place_that_is_unusual_only_in_sum(self, reasoner):
+        said = reasoner.phrase("place", far_off(reasoner.of(3), -1.9))
+        assert "in all respects together, though in none by itself" in said
+
     def test_that_a_value_is_missing_is_said_once(self, reasoner):
         reasons = reasoner.of(3)
         same = Deviation("age", "missing", "a value", 9.0), Deviation("age", "missing", "40", -4.0)
@@ -203,6 +218,42 @@ class TestPhrases:
         assert reasoner.phrase("features", told).endswith(
             ": age is missing where a value is expected and income is 7 where 5 is expected"
         )
+
+
+class TestInShort:
+    """A few words for a list: which quantity, and which way."""
+
+    def test_features_and_place_are_told_by_what_is_furthest_off(self, reasoner):
+        reasons = far_off(reasoner.of(3), 2.5)
+        assert reasoner.in_short("features", reasons) == off(reasons.features[0])
+        assert reasoner.in_short("place", reasons) == off(reasons.structure[0])
+
+    def test_where_nothing_is_far_off_nothing_is_named(self, reasoner):
+        reasons = far_off(reasoner.of(3), 1.9)
+        assert reasoner.in_short("features", reasons) == "none by itself, all together"
+        assert "in all together" in reasoner.in_short("place", reasons)
+
+    @pytest.mark.parametrize(
+        ("facts", "high", "words"),
+        [
+            ({"ego_size": 1}, "mismatch", "no neighbours"),
+            ({}, "mismatch_two_steps", "unlike its neighbours' neighbours"),
+            ({}, "mismatch", "unlike its neighbours"),
+            (
+                {"energy_before": 6.0, "energy_after": 0.5},
+                "dirichlet_energy",
+                "12x as unlike its neighbours as expected",
+            ),
+            ({"energy_after": 0.0}, "dirichlet_energy", "unlike its neighbours"),
+        ],
+    )
+    def test_company_is_told_by_what_is_unusual_about_it(self, reasoner, facts, high, words):
+        reasons = replace(reasoner.of(3), **facts)
+        parts = tuple(
+            replace(part, percentile=99.0 if part.name == high else 10.0)
+            for part in reasons.components
+        )
+        assert reasoner.in_short("company", replace(reasons, components=parts)) == words
 
 
 class TestImputed:

@@ -142,6 +142,10 @@ class Teller(Reasoner):
         assert reasons is self.reasons
         return f"[{cause}]"
 
+    def in_short(self, cause, reasons):
+        assert reasons is self.reasons
+        return f"{cause} is off"
+
 
 GRAPH = network(1234, [f"n{number}" for number in range(1234)])
 
@@ -154,6 +158,10 @@ def explained(teller, p_value=0.001):
 class TestExplanation:
     def test_strong_answers_are_the_causes(self):
         assert explained(Teller(a=9.0, b=3.1, c=3.0)).causes == ("a", "b")
+
+    @pytest.mark.parametrize("strength", [9.0, 1.0])
+    def test_the_strongest_is_told_in_a_few_words(self, strength):
+        assert explained(Teller(a=strength, b=0.5)).reason == "a is off"
 
     def test_at_most_two_are_in_the_sentence(self):
         found = explained(Teller(a=9.0, b=8.0, c=7.0))

@@ -73,9 +73,9 @@ class TestShow:
         ("value", "text"),
         [
             (3.0, "3"),
-            (1234.56, "1235"),
+            (1234.56, "1,235"),
             (-0.5, "-0.5"),
-            (9999.2, "9999"),
+            (9999.2, "9,999"),
             (9999.7, "10,000"),
             (-12345.6, "-12,346"),
             (1e9, "1,000,000,000"),
@@ -131,3 +131,37 @@ def test_a_logarithm_is_told_as_what_was_counted():
 def test_of_structure_nothing_is_below_zero():
     assert FeatureColumn("clustering", "structure").show(-0.02) == "0"
     assert FeatureColumn("clustering", "structure").show(0.25) == "0.25"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value", "text"),
+    [
+        ("$", "", 1234.5, "$1,234"),
+        ("$", "", -12.0, "-$12"),
+        ("", " €", 0.5, "0.5 €"),
+        ("", "%", 45.0, "45%"),
+    ],
+)
+def test_a_number_has_its_sign_again(before, after, value, text):
+    column = FeatureColumn("amount", before=before, after=after)
+    assert column.show(value) == text
+    assert column.unit == text.strip("-1,2345.0 ")
+
+
+class TestValue:
+    @pytest.mark.parametrize("value", [0.3, 16_777_215.0, 123456.79, -2.5, 0.0])
+    def test_it_has_no_digits_that_only_rounding_made(self, value):
+        assert FeatureColumn("x").value(float(np.float32(value))) == value
+
+    def test_what_was_taken_off_is_added_again(self):
+        assert FeatureColumn("lat", offset=52.52).value(float(np.float32(1e-5))) == 52.52001
+
+    def test_a_logarithm_is_what_was_counted(self):
+        column = FeatureColumn("core number", "structure", LOGARITHM)
+        assert column.value(float(np.log1p(8))) == 8.0
+
+
+def test_two_values_have_no_digits_beyond_single_precision():
+    """0.3 is 0.30000001192… there, which nobody wrote."""
+    single = float(np.float32(0.3))
+    assert FeatureColumn("x").show_both(single, 0.3) == ("0.3", "0.3")

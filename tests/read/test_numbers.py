@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egoscore.read.marks import around_numbers
 from egoscore.read.numbers import number_ways, parse_numbers
 from egoscore.read.ways import parse_most
 
@@ -257,3 +258,23 @@ def test_the_mark_of_most_rows_counts_not_that_of_most_different_cells(common, r
     numbers, how = parse_most(pa.array(cells), counts, 20, 0.9, partial(number_ways, separator=""))
     np.testing.assert_array_equal(numbers, [*range(25), *[np.nan] * 30])
     assert how == f"{common} left off"
+
+
+@pytest.mark.parametrize(
+    ("cells", "around"),
+    [
+        (("45%", "7.5 %"), ("", "%")),
+        (("$5", "-$7.5"), ("$", "")),
+        (("-$5", "$7"), ("$", "")),
+        (("$ 5", "$7"), ("$ ", "")),
+        ((None, " 12 \u20ac", "3 \u20ac"), ("", " \u20ac")),
+        (("$1,234.50", "$7"), ("$", "")),
+        (("EUR 12", "EUR 1,234"), ("EUR ", "")),
+        (("12 USD", "7 USD"), ("", " USD")),
+        (("($1,234)", "$7"), ("$", "")),
+        (("1,234.5", "7"), ("", "")),
+        (("12", "7"), ("", "")),
+    ],
+)
+def test_what_was_left_off_is_known_and_where_it_stood(cells, around):
+    assert around_numbers(pa.array(cells, pa.string())) == around

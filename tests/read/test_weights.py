@@ -104,3 +104,20 @@ def test_what_is_mostly_no_number_is_no_weight_with_impute_either(read, refusal)
     edges = "source,target,w\na,b,1\nb,c,low\nc,d,high\n"
     message = refusal(read, edges, weight="w", impute="median")
     assert "--weight needs a column of numbers, and 'w' of" in message
+
+
+def test_weights_and_columns_keep_the_signs_of_their_cells(read):
+    """They are told with them again, and numbers all the same."""
+    edges = 'source,target,paid\na,b,"$1,234"\nb,c,$2\nc,a,$3\n'
+    nodes = "id,share,fee,x\na,45%,3 €,1\nb,5%,4 €,2\nc,7%,6 €,4\n"
+    graph = read(edges, nodes, weight="paid").graph
+    first = zip(graph.columns, graph.features[0], strict=True)
+    shown = [column.show(float(value)) for column, value in first]
+    assert shown == ["45%", "3 €", "1", "$1,237", "$618.5", "$1,234"]
+    assert [column.unit for column in graph.columns] == ["%", "€", "", "$", "$", "$"]
+
+
+def test_of_two_signs_that_of_the_rows_that_were_read_is_told(read):
+    rows = "".join(f"{i},b{i},${i}\n" * 5 for i in range(25)) + "x,y,€7\n"
+    graph = read(f"source,target,paid\n{rows}", weight="paid", impute="median").graph
+    assert {column.unit for column in graph.columns} == {"$"}

@@ -53,16 +53,21 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         ego_size=size,
         questions={name: 9.0 - turn for turn, name in enumerate(causes)},
         causes=causes,
-        summary=f"{node} stands out by its {causes[0]}: its monthly income is 9,800 where 3,150 "
+        reason=f"{causes[0]} 3.1x what is expected",
+        summary=f"{node} stands out by its {causes[0]}: its monthly income is $9,800 where $3,150 "
         "would be expected, and 3 of its neighbours are unlike it.",
         features=(
-            Deviation("monthly income", "9800", "3150", round(4 + 3 * rng.random(), 2)),
+            Deviation(
+                "monthly income",
+                *("$9,800", "$3,150", round(4 + 3 * rng.random(), 2)),
+                *("number", "$", 9800.0, 3150.0),
+            ),
             Deviation("member since", "2024-11-02", "2019-03-17", 2.4),
             Deviation("country = NZ", "yes", "4% yes", 2.1),
             Deviation("age", "19", "41.5", -1.8),
         ),
         structure=(
-            Deviation("share of its neighbours that are neighbours of each other", "0", "0.42", -3),
+            Deviation("share of neighbours joined with each other", "0", "0.42", -3),
             Deviation("core number", "2", "5.1", -1.4),
         ),
         surprising=tuple(Tie(node_name(40 + j), round(3.1 - 0.7 * j, 3)) for j in range(rank % 5)),

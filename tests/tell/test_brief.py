@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +34,7 @@ def test_labels_of_wide_letters_are_shorter():
     ("value", "text"),
     [
         *[(0.0, "0"), (8.0, "8"), (0.12344, "0.1234"), (1234, "1,234"), (12345.678, "12,346")],
+        *[(1234.0, "1,234"), (1234.4, "1,234")],
         *[(1e-9, "1e-09"), (1e20, "1e+20"), (math.nan, "–"), (None, "–")],  # noqa: RUF001
         *[(math.inf, "∞"), (-math.inf, "−∞")],  # noqa: RUF001
     ],
@@ -55,3 +57,8 @@ def test_values_of_the_user_are_not_rounded():
     assert shown(1000001.5) == "1000001.5"
     assert shown(12345678901) == "12345678901"
     assert shown(None) == "–"  # noqa: RUF001
+
+
+def test_digits_that_only_single_precision_made_are_not_shown():
+    assert shown(float(np.float32(0.3))) == "0.3"
+    assert [shown(value) for value in (0.3, 2.0, 1e300)] == ["0.3", "2", "1e+300"]

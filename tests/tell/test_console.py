@@ -58,6 +58,11 @@ def terminal(monkeypatch):
 
 
 CAUSES = (("features", "company"), ("place",))
+REASONS = ("amount 12x what is expected", "core number 30% of what is expected")
+WHY = [
+    "features: amount 12x what is expected; also company",
+    "place: core number 30% of what is expected",
+]
 
 
 def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
@@ -76,8 +81,10 @@ def ranked(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
         }
     )
     why = [
-        SimpleNamespace(rank=rank, causes=causes, summary=f"Node {name} is high: \x1b because.")
-        for rank, (name, causes) in enumerate(zip(ids, CAUSES, strict=False), 1)
+        SimpleNamespace(
+            rank=rank, causes=causes, reason=reason, summary=f"Node {name} is high: \x1b because."
+        )
+        for rank, (name, causes, reason) in enumerate(zip(ids, CAUSES, REASONS, strict=False), 1)
     ]
     findings = SimpleNamespace(
         rule="Flagged are scores above 1.", num_flagged=1234, remarks=["Careful."], explanations=why
@@ -104,8 +111,8 @@ def test_every_row_says_what_the_ranking_says(capsys):
     show_detection(ranked(known_label=[1, 0, 0], kind=["joint", "normal", "normal"]), 2)
     lines = capsys.readouterr().out.splitlines()
     assert rows(lines) == [
-        ["1", "a", "0.01235", "yes", "2", "features, company", "1", "joint"],
-        ["2", "b", "0.006173", "", "3", "place", "0", "normal"],
+        ["1", "a", "0.01235", "yes", "2", WHY[0], "1", "joint"],
+        ["2", "b", "0.006173", "", "3", WHY[1], "0", "normal"],
     ]
     (header,) = (line for line in lines if line.startswith("┃"))
     assert [name.strip() for name in header.strip("┃").split("┃")] == [
@@ -128,6 +135,11 @@ def test_as_many_rows_as_wanted_or_as_there_are(capsys, top, shown):
     output = capsys.readouterr().out
     assert len(rows(output.splitlines())) == shown
     assert f"Most abnormal {shown} of 3 nodes" in output
+
+
+def test_one_node_is_one_node(capsys):
+    show_detection(ranked(["a"]), 1)
+    assert "Most abnormal 1 of 1 node " in capsys.readouterr().out
 
 
 def test_no_table_if_no_rows_are_wanted(capsys):
@@ -167,11 +179,45 @@ def test_if_no_rows_are_wanted_none_is_explained(capsys):
 
 def test_nodes_that_are_not_explained_have_no_why(capsys):
     show_detection(ranked(), 3)
-    assert [row[5] for row in rows(capsys.readouterr().out.splitlines())] == [
-        "features, company",
-        "place",
-        "",
-    ]
+    assert [row[5] for row in rows(capsys.readouterr().out.splitlines())] == [*WHY, ""]
+
+
+class TestWhy:
+    """The strongest cause in as many words as there is room for."""
+
+    @pytest.mark.parametrize(
+        ("width", "words"),
+        [
+            (120, WHY[0]),
+            (84, "features: amount 12x what is expected"),
+            (80, "amount 12x what is expected"),
+            (71, "amount 12x what is expe…"),
+        ],
+    )
+    def test_it_is_one_line_however_wide_the_terminal_is(self, terminal, width, words):
+        _, lines = terminal(width, show_detection, ranked(), 3)
+        assert rows(lines)[0][5] == words
+        assert len(rows(lines)) == 3
+        assert max(map(cell_len, lines)) <= width
+
+    def test_in_little_room_the_questions_are_named(self, terminal):
+        _, lines = terminal(70, show_detection, ranked(), 3)
+        assert rows(lines)[0][5] == "features, company"
+
+    def test_where_no_question_alone_is_the_cause_that_is_said(self, capsys):
+        found = ranked()
+        first = found.findings.explanations[0]
+        first.causes, first.p_value = (), 0.01
+        first.questions = {"company": 2.9, "place": 2.0}
+        show_detection(found, 3)
+        line = rows(capsys.readouterr().out.splitlines())[0]
+        assert line[5] == "all together, mostly company"
+
+    def test_names_in_it_are_harmless(self, capsys):
+        found = ranked()
+        found.findings.explanations[0].reason = "\x1b[2J 12x what is expected"
+        show_detection(found, 3)
+        assert r"features: \x1b[2J 12x what is expected" in capsys.readouterr().out
 
 
 class TestHostileText:
@@ -197,7 +243,7 @@ class TestHostileText:
     def test_the_name_of_a_source_is_text(self, capsys, name):
         show_network(AttributedGraph.from_edges([[0], [1]], np.ones((3, 2))), name)
         assert capsys.readouterr().out == (
-            f"{HOSTILE[name]}: 3 nodes, 1 undirected edges, 2 features.\n"
+            f"{HOSTILE[name]}: 3 nodes, 1 undirected edge, 2 features.\n"
         )
 
     def test_a_data_set_is_text(self, capsys):
@@ -242,7 +288,7 @@ def test_what_was_left_out_of_a_network_is_said_line_by_line(capsys):
     graph = AttributedGraph.from_edges([[0, 0, 2], [1, 1, 2]], np.ones((3, 2)))
     show_network(graph, "friends")
     assert capsys.readouterr().out.splitlines() == [
-        "friends: 3 nodes, 1 undirected edges, 2 features.",
+        "friends: 3 nodes, 1 undirected edge, 2 features.",
         "Left out: 1 self-loop.",
         "Left out: 1 repeated edge.",
     ]

@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
+from rich.text import Text
 from tell.samples import explanation
 
+from egoscore import EgoScore, generate_network
 from egoscore.explain.explanation import Deviation, Tie
 from egoscore.tell.explained import show_explanation
 
@@ -49,7 +52,7 @@ def test_the_numbers_of_the_score_are_told(printed):
 def test_every_deviation_and_component_has_its_row(printed):
     _, rows = printed(FOUND)
     for one in FOUND.features + FOUND.structure:
-        expected = [one.name, one.observed, one.expected, f"{one.size:+.1f} usual errors"]
+        expected = [one.name, one.observed, one.expected, f"{one.size:+.1f}"]
         assert expected in rows
     for one in FOUND.components:
         name = one.name.replace("_", " ")
@@ -77,6 +80,22 @@ def test_what_there_is_none_of_is_not_mentioned(printed):
     assert "Place in the network" not in output
 
 
+@pytest.mark.parametrize("columns", [None, 80, 60])
+def test_no_table_is_wider_than_eighty_columns(capsys, monkeypatch, columns):
+    """Whether it is printed to a terminal or not: the names of quantities are wrapped."""
+    if columns:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(columns))
+    place = EgoScore(updates=2, hidden_size=8).fit(generate_network(60, 150, 4, seed=1)).explain(3)
+    long = Deviation("a name of many words " * 5, "2024-11-02 12:00:00", "2019-03-17 18:30:00", 2.0)
+    show_explanation(replace(FOUND, features=(long,), structure=place.structure))
+    output = Text.from_ansi(capsys.readouterr().out).plain
+    tables = [line for line in output.splitlines() if line[:1] in "┏┃┡│└"]
+    assert 40 < max(map(cell_len, tables)) <= (columns or 80)
+    for one in place.structure:
+        assert columns == 60 or f"│ {one.name} " in output
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(printed, name):
     found = replace(
@@ -92,6 +111,6 @@ def test_names_are_text(printed, name):
     assert all(letter.isprintable() or letter == "\n" for letter in output)
     assert output.startswith(harmless + "\n")
     assert [row for row in rows if row[:3] == [harmless] * 3] == [
-        [harmless, harmless, harmless, "+1.0 usual errors"]
+        [harmless, harmless, harmless, "+1.0"]
     ] * 2
     assert f"Ties that surprise: {harmless} (+1.0)." in output

@@ -31,7 +31,14 @@ def strictly(text):
 
 def test_it_says_what_the_network_is_and_how_it_was_read(found):
     record = strictly(detection_record(found, 5))
-    assert record["network"] == {"nodes": 60, "edges": 150, "features": 3, "directed": False}
+    assert record["network"] == {
+        "nodes": 60,
+        "edges": 150,
+        "features": 3,
+        "directed": False,
+        "dropped_self_loops": 0,
+        "dropped_duplicates": 0,
+    }
     assert record["notes"] == ["12 rows were read."]
     assert record["run"] == str(found.path)
 
@@ -54,6 +61,7 @@ def test_the_highest_nodes_are_the_rows_of_the_ranking_with_their_reasons(found)
         for name in ("node", "score", "rank", "percentile", "p_value", "flag", "ego_size"):
             assert mine[name] == row[name]
         assert (mine["summary"], mine["causes"]) == (why.summary, list(why.causes))
+        assert mine["reason"] == why.reason
         assert str(mine["node"]) == why.node
 
 

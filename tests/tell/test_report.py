@@ -14,12 +14,12 @@ import pytest
 from tell.samples import config, findings, ranked, ranked_as_paper
 
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
-from egoscore.tell.brief import percent
+from egoscore.tell.brief import number, percent
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import evaluate
 from egoscore.tell.report import render_report
 from egoscore.tell.top_nodes import top_rows
-from egoscore.tell.words import MEANINGS, QUESTIONS, accuracy
+from egoscore.tell.words import QUESTIONS, accuracy, meaning, verdict
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path"}
 HOSTILE = [
@@ -173,7 +173,7 @@ class TestContent:
         words, told = page.words(), findings()
         assert "500 nodes, 1,834 undirected edges and 12 features." in words
         assert f"{told.num_flagged} nodes (10%) are flagged. {told.rule}" in words
-        assert MEANINGS["default"].format(num_nodes=500) in words
+        assert meaning("default", 500) in words
 
     def test_remarks_and_notes_are_told_and_warnings_marked(self, page):
         words = page.words()
@@ -191,31 +191,51 @@ class TestContent:
         for texts, row in zip(rows, ranking.slice(0, 50).to_pylist(), strict=True):
             cells = [text.strip() for text in texts if text.strip()]
             marks = ["significant"] * row["significant"] + ["flagged"] * row["flag"]
-            assert cells[:4] == [
-                *(str(row["rank"]), row["node"]),
-                *(f"{row['score']:#.4g}", f"{row['p_value']:.2g}"),
-            ]
+            assert cells[:2] == [str(row["rank"]), row["node"]]
+            del cells[2]  # the cause
+            assert cells[2:4] == [number(row["score"]), f"{row['p_value']:.2g}"]
             rest = [*marks, str(row["ego_size"]), str(row["known_label"])]
             rest += [str(row["community"]), row["kind"]]
             assert cells[4 : 4 + len(rest)] == rest
 
     def test_every_node_of_the_list_has_its_cause_and_its_numbers_by_question(self):
         ranking = ranked()
-        html = render_report(config(), ranking, findings(ranking))
+        found = findings(ranking)
+        html = render_report(config(), ranking, found)
         body = html.split("<tbody")[1].split("</tbody>")[0]
-        cell = r'<td role="cell" class="(?:text cause|part)" data-name="(.*?)">(.*?)</td>'
+        cell = r'<td role="cell" class="(?:text cause|part)"(?: data-name="(.*?)")?>(.*?)</td>'
         cells = re.findall(cell, body, re.DOTALL)
         told = [(name, Page(f"<p>{inside}</p>").words()) for name, inside in cells]
         expected = []
-        for row in top_rows(ranking):
-            expected.append(("main cause", row.cause))
+        for row in top_rows(ranking, found.explanations):
+            expected.append(("", row.cause))
             expected += [(part.question, percent(part.percentile)) for part in row.parts]
         assert told == expected
 
-    def test_what_the_columns_by_question_mean_is_told_before_the_list(self, page):
-        words = page.words()
+    def test_what_the_columns_by_question_mean_is_told_below_the_list(self, page):
+        below = page.words().split("How to read the list")[1].split("Why: the")[0]
         for name, asks in QUESTIONS["default"].items():
-            assert f"{name} {asks}" in words.split("rank node")[0]
+            assert f"{name} {asks}" in below
+
+    def test_the_list_comes_first_and_statistics_after_it(self, page):
+        ids = [a["id"] for tag, a in page.tags if tag == "h2"]
+        assert ids == [
+            *("top", "why", "summary", "scores", "known", "training", "settings", "reproduce")
+        ]
+        before = page.words().split("Most abnormal 50 nodes")[0]
+        assert verdict(ranked()) in before
+        assert len(before.split()) < 60  # a sentence or two, and the links to the sections
+
+    @pytest.mark.parametrize(
+        ("warnings", "words"),
+        [(0, None), (1, "1 warning: how far to trust it"), (2, "2 warnings: how far")],
+    )
+    def test_beside_the_verdict_it_is_said_if_there_are_warnings(self, warnings, words):
+        told = replace(findings(), remarks=("Fine.", *["Careful: few nodes."] * warnings))
+        page = Page(render_report(config(), ranked(), told))
+        links = [a["href"] for a in page.with_tag("a")]
+        assert ("#trust" in links) == (warnings > 0)
+        assert words is None or words in page.words()
 
     @pytest.mark.parametrize("make", [ranked, ranked_as_paper])
     @pytest.mark.parametrize("size", [1, 2, 10, 15, 19, 20, 21, 30, 500])
@@ -338,7 +358,7 @@ class TestContent:
         ranking = ranked_as_paper()
         told = replace(findings(ranking), losses=((4.0, 2.0), (3.0, 1.0)), num_steps=300)
         words = Page(render_report(config(preset="paper"), ranking, told)).words()
-        assert MEANINGS["paper"].format(num_nodes=300) in words
+        assert meaning("paper", 300) in words
         assert "features: 4 → 3 adjacency: 2 → 1" in words
         assert "over 300 epochs" in words
 

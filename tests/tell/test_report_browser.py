@@ -98,6 +98,31 @@ class TestEveryWidth:
             assert visit.dialogs == []
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_of_the_list_is_seen_with_its_reason_without_scrolling(browser, reports, width):
+    with Visit(browser, reports / "usual.html", width) as visit:
+        first = visit.page.locator(".top tbody tr").first
+        assert first.locator(".node").inner_text() == "Ada 0"
+        cause = first.locator(".cause")
+        assert cause.inner_text().endswith("3.1x what is expected")
+        box = cause.bounding_box()
+        assert box["y"] + box["height"] < 844
+
+
+def test_numbers_of_a_card_are_not_broken_on_a_phone(browser, reports):
+    """Four columns beside each other: eight digits, or a date, stay on one line."""
+    with Visit(browser, reports / "usual.html", 390) as visit:
+        heights = visit.page.evaluate(
+            """() => [...document.querySelectorAll('#node-1 .four td:not(:last-child)')].map(td => {
+              td.textContent = '2024-11-02';
+              const range = document.createRange();
+              range.selectNodeContents(td);
+              return range.getClientRects().length;
+            })"""
+        )
+        assert set(heights) == {1}
+
+
 def test_hostile_names_are_text_in_the_browser_too(browser, reports):
     with Visit(browser, reports / "hostile.html") as visit:
         nodes = visit.page.locator("td.node").all_inner_texts()

@@ -1,14 +1,16 @@
 """The list of nodes: what is in the ranking, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
-from tell.samples import ranked, ranked_as_paper
+from tell.samples import findings, ranked, ranked_as_paper
 
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
 from egoscore.explain.among import alike, percentile
-from egoscore.tell.top_nodes import TOP, cause, own_columns, top_rows
+from egoscore.tell.top_nodes import TOP, cause, cause_in_short, own_columns, top_rows
 
 QUICK = {
     "default": {"updates": 2, "hidden_size": 8},
@@ -48,6 +50,20 @@ def test_every_row_says_what_an_explanation_of_the_node_would(preset, tmp_path):
         for part in row.parts:
             rarity = max(1 / 80, np.exp(-why.questions[part.question]))
             assert part.percentile == pytest.approx(100 * (1 - rarity), abs=0.01)
+
+
+def test_nodes_that_are_explained_have_the_cause_in_a_few_words():
+    ranking = ranked()
+    found = findings(ranking, explained=20).explanations
+    rows, bare = top_rows(ranking, found), top_rows(ranking)
+    for row, why in zip(rows, found, strict=False):
+        assert row.cause == cause_in_short(why) == f"{why.causes[0]}: {why.reason}"
+    assert rows[20:] == bare[20:]
+
+
+def test_of_a_node_without_a_cause_that_is_told():
+    why = replace(findings().explanations[0], causes=(), questions={"place": 1.0}, p_value=0.4)
+    assert cause_in_short(why) == "nothing stands out; if anything, place"
 
 
 def test_the_greatest_number_is_that_of_the_cause():

@@ -18,13 +18,13 @@ from egoscore.tell.words import (
     MEANINGS,
     QUESTIONS,
     accuracy,
-    counted,
     marks,
     meaning,
     printable,
     significance,
     summary,
     threshold_rule,
+    verdict,
 )
 
 
@@ -67,15 +67,47 @@ def network(edges, directed=False):
 
 def test_the_summary_says_what_a_network_is():
     assert summary(network([[0], [1]]), "friends") == [
-        "friends: 1,200 nodes, 1 undirected edges, 2 features."
+        "friends: 1,200 nodes, 1 undirected edge, 2 features."
     ]
-    assert "1 directed edges" in summary(network([[0], [1]], directed=True), "friends")[0]
+    assert "1 directed edge," in summary(network([[0], [1]], directed=True), "friends")[0]
 
 
 def test_the_summary_says_what_was_left_out():
     edges = np.array([[0, 0, 0, 3, 4], [1, 1, 1, 3, 4]])
     lines = summary(network(edges), "friends")
     assert lines[1:] == ["Left out: 2 self-loops.", "Left out: 2 repeated edges."]
+
+
+def test_where_weights_count_all_the_same_that_is_said():
+    """An edge that is listed twice is one edge, and both of its weights are in the totals."""
+    edges = {"source": ["a", "a", "b", "c"], "target": ["b", "b", "c", "c"], "paid": [1, 2, 4, 8]}
+    graph = AttributedGraph.from_tables(edges, weight="paid")
+    assert graph.features[:, 0].tolist() == [3.0, 7.0, 12.0]  # the totals of a, b and c
+    assert summary(graph, "payments")[1:] == [
+        "Left out as edges, counted in the weights 'paid': 1 self-loop.",
+        "Left out as edges, counted in the weights 'paid': 1 repeated edge.",
+    ]
+    without = AttributedGraph.from_tables(edges)
+    assert summary(without, "payments")[1:] == [
+        "Left out: 1 self-loop.",
+        "Left out: 1 repeated edge.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flag", "significant", "words"),
+    [
+        ([1, 1, 0], [1, 0, 0], "2 of 3 nodes are flagged, 1 marked as significant."),
+        ([1, 0, 0], [0, 0, 0], "1 of 3 nodes is flagged, none marked as significant."),
+        ([0, 0, 0], None, "0 of 3 nodes are flagged."),
+        ([0], None, "0 of 1 node is flagged."),
+    ],
+)
+def test_the_verdict_says_how_many_and_that_nobody_is_found_guilty(flag, significant, words):
+    marks = {} if significant is None else {"significant": significant}
+    said = verdict(pa.table({"flag": flag, **marks}))
+    assert said.startswith(words)
+    assert "Unusual is not guilty" in said
 
 
 def test_the_name_of_the_source_is_made_harmless():
@@ -124,17 +156,11 @@ def test_accuracy_is_told_beside_that_of_a_random_score():
     )
 
 
-@pytest.mark.parametrize(
-    ("count", "text"), [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes"), (1234, "1,234 nodes")]
-)
-def test_things_are_counted_as_people_do(count, text):
-    assert counted(count, "node") == text
-
-
 def test_the_rule_of_the_threshold_says_whether_it_is_a_finding_or_a_choice():
     automatic, chosen = threshold_rule("auto", 7.123456), threshold_rule(0.05, 1.5)
     assert automatic.startswith("Flagged are scores above 7.123: ")
     assert "never more than a quarter" in automatic
+    assert threshold_rule(0.05, 1234.5).startswith("Flagged are scores above 1,234, so")
     assert chosen == (
         "Flagged are scores above 1.5, so that a share of 0.05 is: a choice, not a finding."
     )

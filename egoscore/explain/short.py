@@ -1,0 +1,30 @@
+"""A cause in a few words, for a list."""
+
+from __future__ import annotations
+
+from egoscore.explain.explanation import Deviation
+from egoscore.numerals import times
+
+_LEAST, _MOST = 1.5, 1e4  # times as much: nearer to one, or farther, no number helps
+
+
+def off(one: Deviation) -> str:
+    """Which quantity is off, and which way."""
+    if one.observed == "missing":
+        return f"{one.name} missing"
+    if one.kind in ("yes/no", "category", "missing"):
+        return f"{one.name}: {one.observed}, not expected"
+    if one.kind == "date":
+        return f"{one.name} {'later' if one.size > 0 else 'earlier'} than expected"
+    return f"{one.name} {_how_much(one)} what is expected"
+
+
+def _how_much(one: Deviation) -> str:
+    """As a multiple or a part where that can be said."""
+    is_, ought = one.observed_value or 0.0, one.expected_value or 0.0
+    if one.is_amount and is_ > 0 and ought > 0:
+        if _LEAST <= is_ / ought < _MOST:
+            return f"{times(is_ / ought)}x"
+        if _LEAST <= ought / is_ < _MOST:
+            return f"{times(100 * is_ / ought)}% of"
+    return "above" if one.size > 0 else "below"

@@ -1,0 +1,119 @@
+"""What the default recipe finds surprising about a node, in words: half a sentence, or a few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egoscore.explain.explanation import Deviation, Reasons, Tie
+from egoscore.explain.features import FAR
+from egoscore.explain.reasons import shortened
+from egoscore.explain.short import off
+from egoscore.numerals import times
+from egoscore.surprise.model import QUESTIONS
+
+_HIGH_PERCENTILE = 95.0
+
+
+def _says(deviation: Deviation) -> str:
+    """What is, and what is expected."""
+    return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
+
+
+def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
+    """The first of those that say the same: two features tell that a value is missing."""
+    found: dict[tuple[str, str], Deviation] = {}
+    for one in deviations:
+        found.setdefault((one.name, one.observed), one)
+    return list(found.values())
+
+
+def _far(deviations: Sequence[Deviation]) -> list[Deviation]:
+    """Those that are worth a word."""
+    return [one for one in _once(deviations) if abs(one.size) >= FAR]
+
+
+def _about_features(reasons: Reasons) -> str:
+    far = _far(reasons.features)
+    if not far:
+        return (
+            "its features together, though none by itself, are not what its surroundings and "
+            f"each other let one expect; furthest off: {_says(reasons.features[0])}"
+        )
+    return "its features are not what its surroundings and each other let one expect: " + (
+        " and ".join(_says(deviation) for deviation in far[:2])
+    )
+
+
+def _features_in_short(reasons: Reasons) -> str:
+    far = _far(reasons.features)
+    return off(far[0]) if far else "none by itself, all together"
+
+
+def _about_company(reasons: Reasons) -> str:
+    if reasons.ego_size == 1:
+        return "it has no neighbours, where others have some like them"
+    measured = _percentiles(reasons)
+    if _is_two_steps_away(measured):
+        return "it does not fit the neighbours of its neighbours"
+    sentence = "it does not fit its neighbours"
+    if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
+        more = _times_more(reasons)
+        sentence = "it differs from its neighbours" + (
+            f" {more} times as much as is expected" if more else ""
+        )
+    strangers = reasons.surprising[:2]
+    return sentence + (f", least like it {_listed(strangers)}" if strangers else "")
+
+
+def _company_in_short(reasons: Reasons) -> str:
+    if reasons.ego_size == 1:
+        return "no neighbours"
+    measured = _percentiles(reasons)
+    if _is_two_steps_away(measured):
+        return "unlike its neighbours' neighbours"
+    is_far = measured["dirichlet_energy"] >= _HIGH_PERCENTILE
+    more = _times_more(reasons) if is_far else ""
+    return f"{more}x as unlike its neighbours as expected" if more else "unlike its neighbours"
+
+
+def _percentiles(reasons: Reasons) -> dict[str, float]:
+    return {part.name: part.percentile for part in reasons.components}
+
+
+def _is_two_steps_away(measured: dict[str, float]) -> bool:
+    """Whether it is its neighbours' neighbours that a node does not fit."""
+    return max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps"
+
+
+def _times_more(reasons: Reasons) -> str:
+    """How many times as much as expected it differs from its neighbours, if that can be said."""
+    is_more = reasons.energy_before > 1.5 * reasons.energy_after > 0.0
+    ratio = reasons.energy_before / reasons.energy_after if is_more else 1.0
+    return times(ratio) if 1.5 < ratio < 1e4 else ""
+
+
+def _about_place(reasons: Reasons) -> str:
+    first = reasons.structure[0]
+    if _far(reasons.structure):
+        return f"its place in the network is unusual: {_says(first)}"
+    return (
+        "its place in the network is unusual in all respects together, though in none by itself; "
+        f"furthest off: {_says(first)}"
+    )
+
+
+def _place_in_short(reasons: Reasons) -> str:
+    far = _far(reasons.structure)
+    return off(far[0]) if far else "in no respect by itself, in all together"
+
+
+def _listed(ties: Sequence[Tie]) -> str:
+    return " and ".join(shortened(tie.node) for tie in ties)
+
+
+PHRASES = {"features": _about_features, "company": _about_company, "place": _about_place}
+IN_SHORT = {
+    "features": _features_in_short,
+    "company": _company_in_short,
+    "place": _place_in_short,
+}
