@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.precision import narrowed
-from egoscore.read.table import counted
+from egoscore.numerals import counted
 
 _LONGEST_CELL = 40
 _LARGEST = float(np.finfo(np.float32).max)
@@ -103,8 +103,8 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -
     infinite = int(np.count_nonzero(np.isinf(values)))
     if infinite:
         raise InputError(
-            f"Column '{name}' of {where} has infinite values ({infinite} of them); replace them or "
-            "leave the column out with --ignore."
+            f"Column '{name}' of {where} has {counted(infinite, 'infinite value')}; write a number "
+            "instead or leave the column out with --ignore."
         )
     beyond = np.abs(values) > _LARGEST
     if beyond.any():

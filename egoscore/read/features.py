@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
+from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.kinds import decide
-from egoscore.read.table import Table, counted, quoted
+from egoscore.read.table import Table, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
 _AS = {"number": "numbers as they are", "yes/no": "yes/no, as 1 and 0", "date": "days since 1970"}

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.numerals import counted
 from egoscore.read.ids import IdColumn, settle
-from egoscore.read.table import counted
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _refuse_bad_table_ids(ids: IdColumn, nodes: str) -> None:
         raise InputError(f"{nodes} has no rows; leave it out or name the nodes in it.")
     empty = int(np.count_nonzero(ids.codes < 0))
     if empty:
-        raise InputError(f"{nodes} has {empty} rows without an id; name or drop them.")
+        raise InputError(f"{nodes} has {counted(empty, 'row')} without an id; name or drop them.")
     if len(ids.values) < len(ids.codes):
         counts = np.bincount(ids.codes)
         most = int(counts.argmax())

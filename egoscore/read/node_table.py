@@ -9,12 +9,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.numerals import counted
 from egoscore.read.choices import Choices
 from egoscore.read.ids import IdColumn
 from egoscore.read.labels import drop_answers, find_label, read_labels
 from egoscore.read.names import bare, find
 from egoscore.read.node_ids import find_ids
-from egoscore.read.table import Table, counted
+from egoscore.read.table import Table
 
 
 def read_nodes(

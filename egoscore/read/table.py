@@ -103,8 +103,3 @@ def quoted(names: Sequence[str], most: int = 12) -> str:
     """Names in a sentence, the first few of them if there are many."""
     shown = ", ".join(f"'{name}'" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things in a sentence."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

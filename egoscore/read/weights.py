@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.precision import narrowed
+from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.damage import mostly_numbers
 from egoscore.read.kinds import decide
-from egoscore.read.table import Table, counted, is_text
+from egoscore.read.table import Table, is_text
 from egoscore.read.text_column import text_column
 
 _DETAILS = ("total", "mean", "largest")
@@ -69,7 +70,7 @@ def _refuse_gaps(column: Column, table: Table) -> None:
     missing = int(np.count_nonzero(column.is_missing))
     if missing:
         raise InputError(
-            f"Column '{column.name}' of {table.name} has missing values ({missing} of them), the "
+            f"Column '{column.name}' of {table.name} lacks {counted(missing, 'value')}, the "
             f"first in row {int(column.is_missing.argmax()) + 1} below the names; fill them in, "
             f"drop the edges, {advice}."
         )

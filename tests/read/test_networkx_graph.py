@@ -218,7 +218,7 @@ class TestValues:
         source = network()
         source.nodes[3]["age"] = 10**400
         message = refusal(AttributedGraph.from_networkx, source)
-        assert "Column 'age' of the networkx graph has infinite values" in message
+        assert "Column 'age' of the networkx graph has 1 infinite value" in message
 
     def test_what_pandas_calls_missing_is_missing(self, refusal):
         source = network()

@@ -48,7 +48,7 @@ def test_edges_that_are_left_out_do_not_count(read):
     ("edges", "weight", "words"),
     [
         ("source,target,w\na,b,x\nb,c,y\n", "w", "--weight needs a column of numbers"),
-        ("source,target,w\na,b,1\nb,c,\n", "w", "missing values (1 of them), the first in row 2"),
+        ("source,target,w\na,b,1\nb,c,\n", "w", "lacks 1 value, the first in row 2"),
         ("source,target,w\na,b,1\nb,c,inf\n", "w", "infinite"),
         ("source,target,w\na,b,3e38\na,c,3e38\n", "w", "beyond single precision"),
         ("source,target,w\na,b,1\n", "target", "holds ids"),
@@ -80,7 +80,7 @@ MANY = "".join(f"a,n{i},{i}\n" for i in range(40))
     [
         (f"{MANY}a,b,much\n", "but for 1 cell, the first 'much' in row 41 below the names"),
         ("a,b,1\nb,c,?!\nc,d,2\nd,e,x\n", "but for 2 cells, the first '?!' in row 2 below"),
-        ("a,b,1\nb,c,\nc,d,n/a\n", "missing values (2 of them), the first in row 2 below"),
+        ("a,b,1\nb,c,\nc,d,n/a\n", "lacks 2 values, the first in row 2 below"),
     ],
 )
 def test_a_weight_that_is_not_there_is_named_with_what_to_do(read, refusal, rows, words):
