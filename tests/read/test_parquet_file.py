@@ -50,7 +50,7 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
     [
         ({**NODES, "age": [1, None, 3]}, EDGES, "missing values in 'age' (1)"),
         ({**NODES, "age": [1.0, -1e300, 3.0]}, EDGES, "beyond single precision (found -1e+300)"),
-        ({**NODES, "id": ["ann", None, "eve"]}, {"a": ["ann"], "b": ["eve"]}, "1 rows without"),
+        ({**NODES, "id": ["ann", None, "eve"]}, {"a": ["ann"], "b": ["eve"]}, "1 row without"),
         ({**NODES, "label": [0, 1, None]}, EDGES, "must hold 0"),
         ({"age": [1, 2]}, EDGES, "needs a column 'id'"),
         (NODES, {"from": ["ann"]}, "needs two columns"),
