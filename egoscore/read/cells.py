@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+SPACE = "[ \u00a0\u202f]"
 # What stands in cells that hold nothing, where the others hold numbers, dates or yes and no.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", "nil")
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_SPACE = "[ \u00a0\u202f]"
-_HALF = rf"(?:{_SPACE}?(?P<half>[AP])M)?"
+from egoscore.read.cells import SPACE
+
+_HALF = rf"(?:{SPACE}?(?P<half>[AP])M)?"
 _CLOCK = rf"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?{_HALF}"
-_TIME = rf"(?:(?:T|,?{_SPACE}){_CLOCK})?$"
+_TIME = rf"(?:(?:T|,?{SPACE}){_CLOCK})?$"
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
 _NAME = (
     "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"

@@ -7,40 +7,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from egoscore.errors import InputError
+from egoscore.read.cells import all_match
 from egoscore.read.choices import Choices
+from egoscore.read.date_forms import MONTH
 from egoscore.read.dates import parse_dates
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.names import bare
 from egoscore.read.node_ids import different_ids, sure_ids
 from egoscore.read.numbers import parse_numbers
-from egoscore.read.table import Table, is_text
+from egoscore.read.table import SAMPLE, Table, decoded, is_text
 
-DATES, ROW_NUMBERS = "holds dates", "only counts the rows"
+DATES, ROW_NUMBERS = "holds dates or times", "only counts the rows"
 _MOST = 0.5
 _LEAST_ROWS = 5  # fewer count by chance
 
 
-def full_of_ids(edges: Table, columns: list[str], nodes: Table, choices: Choices) -> list[str]:
-    """Those columns of the edges of whose first rows most hold ids of the nodes."""
+def full_of_ids(
+    edges: Table, columns: list[str], nodes: Table, choices: Choices, wanted: int
+) -> list[str]:
+    """Those columns of the edges of whose first rows most hold ids of the nodes.
+
+    None, if there are not as many as `wanted`.
+    """
     samples = {column: _text(_ids(edges.sample(column), edges)) for column in columns}
-    best: list[str] = []
-    most = 0.0
     for known in _id_columns(nodes, choices):
-        shares = {column: _share(cells, known) for column, cells in samples.items()}
-        full = [column for column in columns if shares[column] > _MOST]
-        if sum(shares[column] for column in full) > most:
-            best, most = full, sum(shares[column] for column in full)
-    return best
+        full = [column for column, cells in samples.items() if _share(cells, known) > _MOST]
+        if len(full) == wanted:
+            return full
+    return []
 
 
 def _id_columns(nodes: Table, choices: Choices) -> list[pa.Array]:
-    """The ids of the nodes, or what may be: every column without repeats, if no name tells."""
+    """The ids of the nodes, or what may be: every column without repeats, if no name tells.
+
+    What only counts the rows comes last.
+    """
     ignored = {bare(name) for name in choices.ignore}
     columns = [column for column in nodes.columns if bare(column) not in ignored]
     name = sure_ids(columns, nodes, choices.id)
     if name is not None:
         return [_text(_ids(nodes.read([name])[name], nodes))]
-    found = (different_ids(column, name, nodes) for name, column in nodes.read(columns).items())
+    cells = sorted(
+        nodes.read(columns).items(), key=lambda one: odd_words(one[1][:SAMPLE]) is not None
+    )
+    found = (different_ids(column, name, nodes) for name, column in cells)
     return [_text(ids) for ids in found if ids is not None]
 
 
@@ -63,13 +73,14 @@ def _share(cells: pa.Array, known: pa.Array) -> float:
 
 def odd_words(sample: pa.ChunkedArray) -> str | None:
     """What is odd about a column that is to be an end of edges, if anything."""
+    sample = decoded(sample) if pa.types.is_dictionary(sample.type) else sample
     kind = sample.type
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if pa.types.is_temporal(kind):
         return DATES
     if not is_text(kind) and not pa.types.is_integer(kind):
         return None
     cells = sample.combine_chunks().cast(pa.string())
-    if parse_dates(cells) is not None:
+    if parse_dates(cells) is not None and not all_match(cells, MONTH):  # 2015-01 may be a name
         return DATES
     numbers = parse_numbers(cells, "")
     if numbers is None or len(cells) < _LEAST_ROWS:

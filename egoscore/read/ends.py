@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from egoscore.errors import InputError
 from egoscore.read.choices import Choices
 from egoscore.read.end_guess import DATES, full_of_ids, odd_words
@@ -22,9 +24,8 @@ def find_ends(
     source = None if choices.source is None else find("source", choices.source, edges)
     target = None if choices.target is None else find("target", choices.target, edges)
     if source is None or target is None:
-        source, target = _by_name(source, target, named) or _guessed(
-            source, target, named, (edges, nodes), choices, notes
-        )
+        guess = _Guess(edges, nodes, choices, notes)
+        source, target = _by_name(source, target, named) or guess.ends(source, target, named)
     if source == target:
         raise InputError(f"--source and --target both name the column '{source}'; give two.")
     return source, target
@@ -37,63 +38,63 @@ def _by_name(source: str | None, target: str | None, named: list[str]) -> tuple[
     return pair if fits else None
 
 
-def _guessed(
-    source: str | None,
-    target: str | None,
-    named: list[str],
-    tables: tuple[Table, Table | None],
-    choices: Choices,
-    notes: list[str],
-) -> tuple[str, str]:
-    """Both ends by what columns hold or by their place, where at most one was given; said aloud."""
-    edges, nodes = tables
-    wanted = (source is None) + (target is None)
-    others = [column for column in named if column not in (source, target)]
-    aside = {bare(name) for name in (*choices.ignore, choices.weight or "")}
-    free = [column for column in others if bare(column) not in aside]
-    others = free if len(free) >= wanted else others
-    full = [] if nodes is None else full_of_ids(edges, others, nodes, choices)
-    if nodes is not None and len(full) == wanted:
-        which = "both hold" if wanted == 2 else f"'{full[0]}' holds"
-        why = f"as {which} ids of {nodes.name}"
-        others = full
-    else:
-        why = "taken by their place"
-        others = _without_odd(others, wanted, tables, full, notes)
-    found = (source or others.pop(0), target or others.pop(0))
-    notes.append(
-        f"{edges.name}: edges go from column '{found[0]}' to column '{found[1]}', {why}; --source "
-        "and --target say otherwise."
-    )
-    return found
+@dataclass(frozen=True)
+class _Guess:
+    """Looks for ends by what columns hold or by their place, and says so in `notes`."""
 
+    edges: Table
+    nodes: Table | None
+    choices: Choices
+    notes: list[str]
 
-def _without_odd(
-    columns: list[str],
-    wanted: int,
-    tables: tuple[Table, Table | None],
-    full: list[str],
-    notes: list[str],
-) -> list[str]:
-    """Without those of the first `wanted` columns that are evidently no ends, if others are left.
+    def ends(self, source: str | None, target: str | None, named: list[str]) -> tuple[str, str]:
+        """Both ends, where at most one was given."""
+        wanted = (source is None) + (target is None)
+        others = [column for column in named if column not in (source, target)]
+        aside = {bare(name) for name in (*self.choices.ignore, self.choices.weight or "")}
+        free = [column for column in others if bare(column) not in aside]
+        others = free if len(free) >= wanted else others
+        odd = {column: odd_words(self.edges.sample(column)) for column in others}
+        usual = [column for column in others if odd[column] is None]
+        full = self._full_of_ids(usual, wanted) or self._full_of_ids(others, wanted)
+        if full and self.nodes is not None:
+            which = "both hold" if wanted == 2 else f"'{full[0]}' holds"
+            why, taken = f"as {which} ids of {self.nodes.name}", full
+        else:
+            why, taken = "taken by their place", self._by_place(others, odd, wanted)
+        self._warn({column: words for column in taken if (words := odd[column]) is not None})
+        found = (source or taken[0], target or taken[-1])
+        self.notes.append(
+            f"{self.edges.name}: edges go from column '{found[0]}' to column '{found[1]}', {why}; "
+            "--source and --target say otherwise."
+        )
+        return found
 
-    These are dates, and numbers of rows that are not among the ids of a table of nodes. What cannot
-    be passed over is warned of.
-    """
-    edges, nodes = tables
-    kept, place = list(columns), 0
-    while place < wanted:
-        column = kept[place]
-        odd = odd_words(edges.sample(column))
-        is_no_end = column not in full and (nodes is not None or odd == DATES)
-        if odd is not None and is_no_end and len(kept) > wanted:
-            kept.remove(column)
-            notes.append(f"{edges.name}: column '{column}' {odd}, so it is taken for no end.")
-            continue
-        if odd is not None:
-            notes.append(
-                f"{edges.name}: column '{column}' {odd} and is taken as an end of the edges all "
-                "the same; if it is none, name the ends with --source and --target."
+    def _full_of_ids(self, columns: list[str], wanted: int) -> list[str]:
+        """The columns that hold ids of the nodes, if there are as many as `wanted`."""
+        if self.nodes is None or len(columns) < wanted:
+            return []
+        return full_of_ids(self.edges, columns, self.nodes, self.choices, wanted)
+
+    def _by_place(self, columns: list[str], odd: dict[str, str | None], wanted: int) -> list[str]:
+        """The first columns that are not evidently something else, if there are enough of these.
+
+        Dates are, and so are numbers of rows where a table of nodes has the ids; without one they
+        may be ids that are counted.
+        """
+        kept = [c for c in columns if odd[c] is None or (odd[c] != DATES and self.nodes is None)]
+        if len(kept) < wanted:
+            return columns[:wanted]
+        taken = kept[:wanted]
+        for column in columns[: columns.index(taken[-1])]:
+            if column not in kept:
+                said = f"column '{column}' {odd[column]}, so it is taken for no end."
+                self.notes.append(f"{self.edges.name}: {said}")
+        return taken
+
+    def _warn(self, odd: dict[str, str]) -> None:
+        for column, words in odd.items():
+            self.notes.append(
+                f"{self.edges.name}: column '{column}' {words} and is taken as an end of the edges "
+                "all the same; if it is none, name the ends with --source and --target."
             )
-        place += 1
-    return kept

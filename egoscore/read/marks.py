@@ -10,45 +10,49 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import any_match, bare_cells, matches
+from egoscore.read.cells import SPACE, all_match, any_match, bare_cells, matches
 from egoscore.read.currencies import CURRENCIES
 from egoscore.read.ways import Way
 
-_SPACE = "[ \u00a0\u202f]"
 _SIGN = r"\p{Sc}|%"  # Sc: any currency
 _MARK = rf"(?P<sign>{_SIGN})|(?:^|[^A-Za-z])(?P<code>{CURRENCIES})(?:[^A-Za-z]|$)"
 _BESIDE = rf"((?:{_SIGN}|{CURRENCIES})?)"
 # (12) is -12, and so is $(12), which becomes -$12 here.
-_PARENTHESES = rf"^{_BESIDE}{_SPACE}*\({_SPACE}*([^()]*\d[^()]*?){_SPACE}*\){_SPACE}*{_BESIDE}$"
-_ZERO_IN_FRONT = r"^[+-]?0\d"
+_PARENTHESES = rf"^{_BESIDE}{SPACE}*\({SPACE}*([^()]*\d[^()]*?){SPACE}*\){SPACE}*{_BESIDE}$"
+_MANY = 0.1
 
 
 def marks(text: pa.Array) -> list[str]:
-    """The signs and codes that cells have first."""
+    """The signs and codes that many cells have first: a column has one of them."""
     parts = pc.extract_regex(text, _MARK).drop_null()
-    found = {*pc.unique(pc.struct_field(parts, "sign")).to_pylist()}
-    found |= {*pc.unique(pc.struct_field(parts, "code")).to_pylist()}
-    return sorted(found - {""})
+    names = pc.binary_join_element_wise(*(pc.struct_field(parts, p) for p in ("sign", "code")), "")
+    many = [
+        found for found in pc.value_counts(names) if found["counts"].as_py() >= _MANY * len(text)
+    ]
+    found = (str(one["values"]) for one in many)
+    return sorted(mark for mark in found if not (mark.isalpha() and _names_things(text, mark)))
+
+
+def _names_things(text: pa.Array, code: str) -> bool:
+    """Whether letters right before whole numbers, as in CAD-100 and EUR7, name something else."""
+    if any_match(text, rf"{code}(-\d|0\d)"):
+        return True
+    return any_match(text, rf"{code}\d") and not any_match(text, "[.,'\u2019]")
 
 
 def without(text: pa.Array, mark: str) -> pa.Array:
     """Cells without a mark in front, after a sign perhaps, or else behind."""
     sign = re.escape(mark)
-    pattern = rf"^([+-]?){_SPACE}*{sign}{_SPACE}*|{_SPACE}*{sign}$"
+    pattern = rf"^([+-]?){SPACE}*{sign}{SPACE}*|{SPACE}*{sign}$"
     return pc.replace_substring_regex(text, pattern, r"\1", max_replacements=1)
 
 
 def with_mark(way: Way, mark: str) -> Way:
-    """The way in cells that all have a mark before or after the number.
-
-    Letters before zeros, as in EUR007, are a code of something else.
-    """
+    """The way in cells that all have a mark before or after the number."""
     sign = re.escape(mark)
 
     def fits(text: pa.Array) -> NDArray[np.bool_]:
-        bare = without(text, mark)
-        found = matches(text, rf"^[+-]?{_SPACE}*{sign}|{sign}$") & way.fits(bare)
-        return found & ~matches(bare, _ZERO_IN_FRONT) if mark.isalpha() else found
+        return matches(text, rf"^[+-]?{SPACE}*{sign}|{sign}$") & way.fits(without(text, mark))
 
     return _of_other_text(way, fits, lambda text: without(text, mark), f"{mark} left off")
 
@@ -61,13 +65,13 @@ def around_numbers(cells: pa.Array) -> tuple[str, str]:
     if not mark:
         return "", ""
     cell, sign = str(text[0]), re.escape(mark)
-    space = " " if re.search(rf"{_SPACE}{sign}$|{sign}{_SPACE}", cell) else ""
+    space = " " if re.search(rf"{SPACE}{sign}$|{sign}{SPACE}", cell) else ""
     return ("", space + mark) if cell.endswith(mark) else (mark + space, "")
 
 
 def has_parentheses(text: pa.Array) -> bool:
-    """Whether any number is in parentheses, which is how accountants write those below zero."""
-    return any_match(text, _PARENTHESES)
+    """Whether some numbers are in parentheses, as accountants write those below zero, not all."""
+    return any_match(text, _PARENTHESES) and not all_match(text, _PARENTHESES)
 
 
 def without_parentheses(text: pa.Array) -> pa.Array:

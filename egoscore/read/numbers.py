@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import any_match, matches
+from egoscore.read.cells import SPACE, any_match, matches
 from egoscore.read.marks import (
     has_parentheses,
     marks,
@@ -22,9 +22,8 @@ from egoscore.read.marks import (
 )
 from egoscore.read.ways import Parsed, Way, parse
 
-_SPACE = "[ \u00a0\u202f]"
 _APOSTROPHE = "['\u2019]"
-_SPACED = rf"\d{_SPACE}\d{{3}}"
+SPACED = rf"\d{SPACE}\d{{3}}"
 _WITH_APOSTROPHE = rf"\d{_APOSTROPHE}\d{{3}}"
 # Nobody who means twelve and a half by 12,500 writes these: two groups, a group and a dot, or a dot
 # with other than three digits after it.
@@ -74,13 +73,13 @@ _DECIMAL_COMMA = _Form(
     between=r"\.",
     has_decimal_comma=True,
 )
-_SPACES = _Form(
-    rf"^[+-]?([1-9]\d{{0,2}}({_SPACE}\d{{3}})+|\d+)(\.\d+)?$",
+SPACES = _Form(
+    rf"^[+-]?([1-9]\d{{0,2}}({SPACE}\d{{3}})+|\d+)(\.\d+)?$",
     "spaces between thousands",
-    between=_SPACE,
+    between=SPACE,
 )
 _APOSTROPHES = _Form(
-    _SPACES.pattern.replace(_SPACE, _APOSTROPHE),
+    SPACES.pattern.replace(SPACE, _APOSTROPHE),
     "apostrophes between thousands",
     between=_APOSTROPHE,
 )
@@ -139,8 +138,8 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     if has_dots:  # before the plain numbers: 10.300 is one of those as well
         yield _DOTS
     yield _PLAIN
-    if any_match(text, _SPACED):
-        yield from (_SPACES, _with_comma(_SPACES))
+    if any_match(text, SPACED):
+        yield from (SPACES, _with_comma(SPACES))
     if any_match(text, _WITH_APOSTROPHE):
         yield from (_APOSTROPHES, _with_comma(_APOSTROPHES))
     if not any_match(text, ","):

@@ -114,12 +114,59 @@ def numbered(first, count=6):
     return f"n,p,q,kind\n{rows}"
 
 
-def test_three_columns_of_ids_are_taken_by_place_and_row_numbers_warned_of(read, said):
+def test_row_numbers_are_no_ends_even_if_they_are_ids_where_two_other_columns_are(read, said):
     nodes = "id,x\n" + "".join(f"{row},{row % 4}\n" for row in range(20))
     rows = "".join(f"{row},{row % 3},{row % 5 + 7}\n" for row in range(12))
     reading = read(f"n,p,q\n{rows}", nodes)
-    assert said(reading, "from column 'n' to column 'p', taken by their place")
+    assert said(reading, BY_IDS)
+    assert not said(reading, "only counts the rows")
+
+
+def test_row_numbers_that_are_one_of_two_columns_of_ids_are_warned_of(read, said):
+    nodes = "id,x\n" + "".join(f"{row},{row % 4}\n" for row in range(20))
+    rows = "".join(f"{row},{row % 3},s{row}\n" for row in range(12))
+    reading = read(f"n,p,shop\n{rows}", nodes)
+    assert said(reading, "from column 'n' to column 'p', as both hold ids of")
     assert said(reading, "'n' only counts the rows and is taken as an end of the edges all the")
+
+
+def test_four_columns_of_ids_are_taken_by_place(read, said):
+    nodes = "id,x\nann,1\nbob,2\ncid,4\n"
+    reading = read("a,b,c,d\nann,bob,cid,ann\nbob,cid,ann,ann\n", nodes)
+    assert said(reading, "from column 'a' to column 'b', taken by their place")
+
+
+def test_a_column_of_nodes_that_only_counts_is_no_better_than_names_of_which_some_are_unknown(
+    read, said
+):
+    nodes = "acct,rank,x\n" + "".join(f"A{row},{row},{row % 4}\n" for row in range(1, 31))
+    rows = "".join(
+        f"{row},{row % 7 + 1},{'new' if row % 5 == 0 else f'A{row}'},A{row % 9 + 1}\n"
+        for row in range(1, 25)
+    )
+    reading = read(f"n,qty,p,q\n{rows}", nodes, impute="median")
+    assert said(reading, BY_IDS)
+
+
+def test_dates_of_any_type_are_no_ends(said):
+    import datetime
+
+    texts = ["2020-01-01", "2020-01-02", "2020-01-05"]
+    days = [
+        pa.array(texts).dictionary_encode(),
+        pa.array([datetime.date.fromisoformat(text) for text in texts]),
+        pa.array([datetime.time(hour) for hour in range(3)]),
+    ]
+    for column in days:
+        reading = read_tables(pa.table({"at": column, "p": ["a", "b", "c"], "q": ["b", "c", "a"]}))
+        assert said(reading, "column 'at' holds dates or times, so it is taken for no end")
+
+
+def test_names_that_look_like_months_are_ends(read, said):
+    edges = "p,q,note\n2014-07,2014-08,x\n2014-08,2014-09,y\n"
+    reading = read(edges)
+    assert said(reading, "from column 'p' to column 'q', taken by their place")
+    assert not said(reading, "holds dates")
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -147,10 +194,10 @@ def test_dates_are_no_ends_if_there_are_other_columns(read, said, date):
     rows = zip(days, "abc", "bca", strict=True)
     lines = [",".join(row) for row in rows]
     reading = read("\n".join(["at,p,q", *lines]))
-    assert said(reading, "column 'at' holds dates, so it is taken for no end")
+    assert said(reading, "column 'at' holds dates or times, so it is taken for no end")
     assert said(reading, "from column 'p' to column 'q', taken by their place")
     reading = read("\n".join(["at,p", *(line.rpartition(",")[0] for line in lines)]))
-    assert said(reading, "column 'at' holds dates and is taken as an end of the edges all the same")
+    assert said(reading, "column 'at' holds dates or times and is taken as an end of the edges all")
 
 
 def test_dates_by_type_are_no_ends():
