@@ -22,6 +22,10 @@ _GRID: dict[str, tuple[Any, ...]] = {
 WEIGHT_DECAY = 0.01
 
 
+def tell_nobody(name: str, value: Any) -> None:
+    """What is drawn is kept, that is all."""
+
+
 class Draw:
     """The hyperparameters of one trial.
 
@@ -34,7 +38,7 @@ class Draw:
         dataset: str,
         job: str,
         trial: int,
-        tell: Callable[[str, Any], None] = lambda name, value: None,
+        tell: Callable[[str, Any], None] = tell_nobody,
     ) -> None:
         self.dataset = dataset
         self.job = job

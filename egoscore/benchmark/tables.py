@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import groupby
 
 import numpy as np
 
@@ -117,7 +118,7 @@ def defects_markdown(results: Results) -> str:
 def versions_markdown(results: Results) -> str:
     """Which packages changed between trials; empty if none did."""
     names = dict.fromkeys(name for versions in results.versions for name in versions)
-    seen = {n: dict.fromkeys(v.get(n, "none") for v in results.versions) for n in names}
+    seen = {n: [k for k, _ in groupby(v.get(n, "none") for v in results.versions)] for n in names}
     lines = [f"- {name}: {', then '.join(those)}" for name, those in seen.items() if len(those) > 1]
     if not lines:
         return ""

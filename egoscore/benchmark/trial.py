@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.benchmark.methods import Score, jobs
-from egoscore.benchmark.protocol import Draw
+from egoscore.benchmark.protocol import Draw, tell_nobody
 from egoscore.device import one_thread
 from egoscore.graph import AttributedGraph
 from egoscore.read.source import load_source
@@ -58,9 +58,7 @@ def blind(graph: AttributedGraph) -> AttributedGraph:
     return replace(graph, labels=None, node_info={})
 
 
-def run_trial(
-    task: Task, tell: Callable[[str, Any], None] = lambda name, value: None
-) -> list[Record]:
+def run_trial(task: Task, tell: Callable[[str, Any], None] = tell_nobody) -> list[Record]:
     """Score the nodes, then compare with the labels; what fails is a record, too.
 
     `tell` hears of every parameter as it is drawn.

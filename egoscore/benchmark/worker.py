@@ -150,7 +150,8 @@ class _Drawn:
     def read(self) -> dict[str, Any]:
         if not self._path.exists():
             return {}
-        return dict(json.loads(line) for line in self._path.read_text().splitlines())
+        *whole, _ = self._path.read_text().split("\n")  # the last line may have been cut off
+        return dict(map(json.loads, whole))
 
 
 def _kill(child: int) -> None:

@@ -18,7 +18,7 @@ from egoscore.surprise.covariance import Floats, shrunk_covariance
 _WIDEST = 2048  # beyond it features are looked at one by one
 _LEAST = 1e-3  # deviation of a feature: what is smaller is rounding
 _RIDGE = 1e-6
-FAR = 2.0  # usual errors: less is not worth a word
+_FAR = 2.0  # usual errors: less is not worth a word
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class UsualErrors:
     def fit(cls, errors: Floats, columns: Sequence[FeatureColumn], seed: int) -> UsualErrors:
         """From the errors (n, F) of many nodes."""
         width = errors.shape[1]
-        by_name: dict[str, list[int]] = {}
+        by_source: dict[tuple[str, bool], list[int]] = {}
         for number, column in enumerate(columns):
-            by_name.setdefault(column.name, []).append(number)
-        groups = tuple(np.array(numbers) for numbers in by_name.values())
+            by_source.setdefault((column.name, _is_computed(column)), []).append(number)
+        groups = tuple(np.array(numbers) for numbers in by_source.values())
         if width > _WIDEST:
             return cls.one_by_one(errors)
         _, covariance = shrunk_covariance(errors, seed)
@@ -70,6 +70,11 @@ class UsualErrors:
             rest[group] = block @ pull[group]
             usual[group] = np.sqrt(np.maximum(np.diag(block), _LEAST**2))
         return rest, rest / usual
+
+
+def far_off(deviations: Sequence[Deviation]) -> list[Deviation]:
+    """Those that are worth a word."""
+    return [one for one in deviations if abs(one.size) >= _FAR]
 
 
 @dataclass(frozen=True)
@@ -102,8 +107,8 @@ def deviating(
     missing; a yes where yes is likelier than no is told last, however rare it is to be unsure.
     """
     columns = units.columns
-    is_, ought = units.scaling.unscale(np.stack([observed, observed - rest]))
-    expected, left = units.seen.bring_within(is_, ought)
+    found, ought = units.scaling.unscale(np.stack([observed, observed - rest]))
+    expected, left = units.seen.bring_within(found, ought)
     sizes = sizes * left
     flags = zip(columns, raw, strict=True)
     filled = {column.name for column, value in flags if column.kind == "missing" and value}
@@ -112,22 +117,29 @@ def deviating(
         for column, value, wanted in zip(columns, raw, expected, strict=True)
     ]
     order = np.lexsort((-np.abs(sizes), np.array(is_likely)))[:most]
-    found = (
+    told = (
         beside(columns[j], *map(float, (raw[j], expected[j], sizes[j], units.seen.least[j])))
         for j in order
     )
     return tuple(
-        _missing(one, columns[j]) if columns[j].name in filled else one
-        for j, one in zip(order, found, strict=True)
+        _missing(one, columns[j])
+        if columns[j].name in filled and not _is_computed(columns[j])
+        else one
+        for j, one in zip(order, told, strict=True)
     )
+
+
+def _is_computed(column: FeatureColumn) -> bool:
+    """Whether a feature is from the edges, where a column of nodes may have the same name."""
+    return column.kind in ("weight", "structure")
 
 
 def _missing(found: Deviation, column: FeatureColumn) -> Deviation:
     """A feature of a column that was filled in: a value that was put in is no value."""
     if column.kind != "missing":
         return replace(found, observed="missing", observed_value=None)
-    share = f"{100 * (found.expected_value or 0.0):.0f}"
-    wanted = "a value" if share == "0" else f"{share}% missing"
+    share = found.expected_value or 0.0
+    wanted = "a value" if share < 0.5 else f"{100 * share:.0f}% missing"
     return replace(found, name=column.name, observed="missing", expected=wanted)
 
 
@@ -146,5 +158,5 @@ def beside(
         column.unit,
         column.value(observed),
         column.value(expected),
-        column.value(least) >= 0,
+        column.kind in ("number", "weight", "structure") and column.value(least) >= 0,
     )

@@ -21,10 +21,14 @@ def off(one: Deviation) -> str:
 
 def _how_much(one: Deviation) -> str:
     """As a multiple or a part where that can be said."""
-    is_, ought = one.observed_value or 0.0, one.expected_value or 0.0
-    if one.is_amount and is_ > 0 and ought > 0:
-        if _LEAST <= is_ / ought < _MOST:
-            return f"{times(is_ / ought)}x"
-        if _LEAST <= ought / is_ < _MOST:
-            return f"{times(100 * is_ / ought)}% of"
+    observed, expected = one.observed_value or 0.0, one.expected_value or 0.0
+    if one.is_amount and (more := multiple(observed, expected)):
+        return f"{more}x"
+    if one.is_amount and multiple(expected, observed):
+        return f"{times(100 * observed / expected)}% of"
     return "above" if one.size > 0 else "below"
+
+
+def multiple(value: float, of: float) -> str:
+    """How many times as much one is as the other; empty where no number helps."""
+    return times(value / of) if of > 0 and _LEAST <= value / of < _MOST else ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egoscore.explain.explanation import Deviation, Reasons, Tie
-from egoscore.explain.features import FAR
+from egoscore.explain.features import far_off
 from egoscore.explain.reasons import shortened
-from egoscore.explain.short import off
-from egoscore.numerals import times
+from egoscore.explain.short import multiple, off
 from egoscore.surprise.model import QUESTIONS
 
 _HIGH_PERCENTILE = 95.0
@@ -29,7 +28,7 @@ def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
 
 def _far(deviations: Sequence[Deviation]) -> list[Deviation]:
     """Those that are worth a word."""
-    return [one for one in _once(deviations) if abs(one.size) >= FAR]
+    return far_off(_once(deviations))
 
 
 def _about_features(reasons: Reasons) -> str:
@@ -87,9 +86,7 @@ def _is_two_steps_away(measured: dict[str, float]) -> bool:
 
 def _times_more(reasons: Reasons) -> str:
     """How many times as much as expected it differs from its neighbours, if that can be said."""
-    is_more = reasons.energy_before > 1.5 * reasons.energy_after > 0.0
-    ratio = reasons.energy_before / reasons.energy_after if is_more else 1.0
-    return times(ratio) if 1.5 < ratio < 1e4 else ""
+    return multiple(reasons.energy_before, reasons.energy_after)
 
 
 def _about_place(reasons: Reasons) -> str:

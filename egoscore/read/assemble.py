@@ -19,7 +19,7 @@ from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.matching import Matched, match_ends, match_table
 from egoscore.read.names import bare, find
 from egoscore.read.node_table import read_nodes, take_labels
-from egoscore.read.pipes import as_files
+from egoscore.read.pipes import Copy, as_files
 from egoscore.read.table import INDEX, Table
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
@@ -37,7 +37,11 @@ def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -
     """
     choices = choices or Choices()
     with as_files(edges, nodes) as (edges, nodes):
-        return assemble(*_opened(edges, nodes, choices), choices)
+        reading = assemble(*_opened(edges, nodes, choices), choices)
+    if not any(isinstance(source, Copy) for source in (edges, nodes)):
+        return reading
+    note = "Tables came through pipes: the command alone does not tell what was in them."
+    return replace(reading, notes=(*reading.notes, note))
 
 
 def _opened(edges: Any, nodes: Any, choices: Choices) -> tuple[Table, Table | None]:

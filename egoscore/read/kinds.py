@@ -21,6 +21,7 @@ from egoscore.read.ways import Parsed
 
 MOST_CATEGORIES = 20
 YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
+_FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
 
 
@@ -54,8 +55,11 @@ def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Co
 def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Unusable | None:
     """A column of numbers such as 20180103 as dates, if all of them are."""
     if is_number(column.type):
+        numbers = _floats(column)
+        if not (np.nanmin(numbers) >= _FIRST_DAY and np.nanmax(numbers) <= _LAST_DAY):
+            return None
         try:
-            whole = pa.array(_floats(column), from_pandas=True).cast(pa.int64())
+            whole = pa.array(numbers, from_pandas=True).cast(pa.int64())
         except pa.ArrowInvalid:
             return None
         column = pa.chunked_array([whole.cast(pa.string())])

@@ -49,6 +49,11 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
     found: Column | Unusable | None = decide(name, column, table.name, table.separator)
     if isinstance(found, Column) and found.kind in ("number", "yes/no"):
         return found
+    if isinstance(found, Column) and found.kind == "date":
+        raise InputError(
+            f"--weight needs a column of numbers, and '{name}' of {table.name} holds dates; give "
+            "another."
+        )
     if is_text(column.type):
         found = mostly_numbers(text_column(name, column, table.name), table.separator)
         if found is not None:

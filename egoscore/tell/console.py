@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.numerals import counted, numeral
+from egoscore.numerals import counted
 from egoscore.tell.top_nodes import cause_in_short
 from egoscore.tell.words import accuracy, meaning, printable, summary
 
@@ -89,7 +89,7 @@ def _top_table(found: Detection, top: int, width: int) -> Table:
     columns = {
         "rank": [f"{row['rank']:,}" for row in rows],
         "node": [printable(row["node"]) for row in rows],
-        "score": [numeral(row["score"]) for row in rows],
+        "score": [f"{row['score']:#.4g}" for row in rows],
         "flag": [_flag(row) for row in rows],
         "ego size": [f"{row['ego_size']:,}" for row in rows],
     }

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from egoscore.explain.explanation import Deviation, Explanation, Tie
-from egoscore.explain.features import FAR
+from egoscore.explain.features import far_off
 from egoscore.numerals import counted, numeral
 from egoscore.tell.console import make_console, say
 from egoscore.tell.words import printable
@@ -44,7 +44,7 @@ def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
     for name in ("observed", "expected", "off by"):
         table.add_column(name, justify="right", overflow="fold")
     for one in deviations:
-        style = "bold" if abs(one.size) >= FAR else ""
+        style = "bold" if far_off([one]) else ""
         words = map(printable, (one.name, one.observed, one.expected))
         cells = (*words, f"{one.size:+.1f}")
         table.add_row(*(Text(cell) for cell in cells), style=style)
@@ -52,10 +52,12 @@ def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
 
 
 def _listed(ties: Sequence[Tie]) -> str:
-    return ", ".join(
-        f"{printable(tie.node)} ({tie.surprise:+.1f}{'' if tie.present else ', not there'})"
-        for tie in ties
-    )
+    return ", ".join(map(_shown, ties))
+
+
+def _shown(tie: Tie) -> str:
+    surprise = round(tie.surprise, 1) + 0.0  # never minus zero
+    return f"{printable(tie.node)} ({surprise:+.1f}{'' if tie.present else ', not there'})"
 
 
 def _components(found: Explanation) -> Table:

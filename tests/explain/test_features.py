@@ -182,7 +182,7 @@ def test_what_was_filled_in_is_told_as_missing():
     ]
 
 
-@pytest.mark.parametrize(("rest", "expected"), [(1.0, "a value"), (1.2, "a value"), (0.9, "10% missing")])  # fmt: skip # noqa: E501
+@pytest.mark.parametrize(("rest", "expected"), [(1.0, "a value"), (0.6, "a value"), (0.1, "90% missing")])  # fmt: skip # noqa: E501
 def test_where_hardly_any_value_is_missing_one_is_expected(rest, expected):
     column, raw = FeatureColumn("age", "missing"), np.ones(1, dtype=np.float32)
     units = unscaled([column], 0.0, 1.0)
@@ -215,13 +215,14 @@ class TestWithinWhatWasSeen:
     def found(self, node, rest):
         graph = AttributedGraph.from_edges([[0], [1]], self.TABLE)
         graph = replace(graph, columns=self.COLUMNS)
-        units = Units.of(graph, FeatureScaling(np.zeros(2), np.ones(2)))
+        mean = self.TABLE.mean(axis=0, dtype=np.float64)
+        units = Units.of(graph, FeatureScaling(mean, np.ones(2)))
         raw = self.TABLE[node]
-        return deviating(raw, raw, np.array(rest), np.array([-4.0, 3.0]), units, 2)
+        return deviating(raw, raw - mean, np.array(rest), np.array([-4.0, 3.0]), units, 2)
 
     def test_expected_is_nothing_that_nobody_has(self):
         age, member = sorted(self.found(2, [60.0, -0.4]), key=lambda one: one.name)
-        assert (age.observed, age.expected, age.expected_value) == ("30", "0", 0.0)
+        assert (age.observed, age.expected, age.expected_value) == ("30", "18", 18.0)
         assert (member.observed, member.expected, member.expected_value) == ("yes", "yes", 1.0)
 
     def test_the_mean_of_what_was_learned_from_counts_as_seen(self):
@@ -248,3 +249,18 @@ def test_numbers_are_told_as_numbers_too():
     amount, _ = deviating(raw, raw, rest, sizes, unscaled(columns, -1.0, 20_000.0), 2)
     assert not amount.is_amount
     assert (since.kind, since.observed_value, since.expected_value) == ("date", 19783.0, 19418.0)
+
+
+def test_weights_are_there_where_a_column_of_nodes_with_their_name_is_not():
+    columns = (
+        FeatureColumn("amount"),
+        FeatureColumn("amount", "missing"),
+        FeatureColumn("amount", "weight", "total"),
+    )
+    raw = np.array([3.0, 1.0, 50.0], dtype=np.float32)
+    found = deviating(
+        raw, raw, np.ones(3), np.array([2.0, 3.0, 4.0]), unscaled(columns, 0.0, 90.0), 3
+    )
+    assert [one.observed for one in found] == ["50", "missing", "missing"]
+    usual = UsualErrors.fit(np.random.default_rng(0).normal(size=(50, 3)), columns, 0)
+    assert [group.tolist() for group in usual.groups] == [[0, 1], [2]]

@@ -233,7 +233,8 @@ class TestPhrases:
     def test_energies_that_look_the_same_are_not_told_as_a_difference(self, fitted):
         reasoner = fitted[1]
         same = replace(reasoner.of(7), energy_before=0.12341, energy_after=0.12339)
-        assert reasoner.phrase("energy", same).endswith("came back about the same")
+        assert reasoner.phrase("energy", same).endswith("different, though on average the same")
+        assert reasoner.in_short("energy", same).endswith("came back different")
 
     @pytest.mark.parametrize(
         ("size", "features", "structure"),

@@ -127,3 +127,8 @@ def test_standard_input():
 def test_weights_out_of_a_pipe(pipe):
     graph = read_tables(pipe("e", EDGES), choices=Choices(weight="eur")).graph
     assert graph.features[:, -1].tolist() == [3, 2, 3]
+
+
+def test_that_the_command_does_not_tell_what_was_in_a_pipe_is_said(pipe, write, said):
+    assert said(read_tables(pipe("e", EDGES)), "came through pipes: the command alone does not")
+    assert not said(read_tables(write("e.csv", EDGES)), "pipes")

@@ -121,3 +121,11 @@ def test_of_two_signs_that_of_the_rows_that_were_read_is_told(read):
     rows = "".join(f"{i},b{i},${i}\n" * 5 for i in range(25)) + "x,y,€7\n"
     graph = read(f"source,target,paid\n{rows}", weight="paid", impute="median").graph
     assert {column.unit for column in graph.columns} == {"$"}
+
+
+@pytest.mark.parametrize("cell", ["2018010{}", "2018-01-0{}"])
+def test_dates_are_no_weights(read, refusal, cell):
+    rows = "".join(f"a{day},b,{cell.format(day)}\n" for day in range(1, 6))
+    message = refusal(read, f"source,target,paid_on\n{rows}", weight="paid_on")
+    assert "'paid_on' of" in message
+    assert "holds dates; give another" in message

@@ -14,7 +14,7 @@ import pytest
 from tell.samples import config, findings, ranked, ranked_as_paper
 
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
-from egoscore.tell.brief import number, percent
+from egoscore.tell.brief import percent
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import evaluate
 from egoscore.tell.report import render_report
@@ -193,7 +193,7 @@ class TestContent:
             marks = ["significant"] * row["significant"] + ["flagged"] * row["flag"]
             assert cells[:2] == [str(row["rank"]), row["node"]]
             del cells[2]  # the cause
-            assert cells[2:4] == [number(row["score"]), f"{row['p_value']:.2g}"]
+            assert cells[2:4] == [f"{row['score']:#.4g}", f"{row['p_value']:.2g}"]
             rest = [*marks, str(row["ego_size"]), str(row["known_label"])]
             rest += [str(row["community"]), row["kind"]]
             assert cells[4 : 4 + len(rest)] == rest
