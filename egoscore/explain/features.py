@@ -104,7 +104,8 @@ def deviating(
     `raw` (F,) as the user gave them; `observed` (F,) as the model sees them; `rest` (F,) how far
     those are off; `sizes` (F,) the same in usual errors. What is expected lies within what was
     seen, and a feature is told to be off no further than that. What was filled in is told as
-    missing; a yes where yes is likelier than no is told last, however rare it is to be unsure.
+    missing; a yes where yes is likelier than no is told after what else is far off, however rare
+    it is to be unsure.
     """
     columns = units.columns
     found, ought = units.scaling.unscale(np.stack([observed, observed - rest]))
@@ -116,7 +117,7 @@ def deviating(
         column.is_yes_or_no and abs(value - wanted) < 0.5
         for column, value, wanted in zip(columns, raw, expected, strict=True)
     ]
-    order = np.lexsort((-np.abs(sizes), np.array(is_likely)))[:most]
+    order = np.lexsort((-np.abs(sizes), np.array(is_likely), np.abs(sizes) < _FAR))[:most]
     told = (
         beside(columns[j], *map(float, (raw[j], expected[j], sizes[j], units.seen.least[j])))
         for j in order

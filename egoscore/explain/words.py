@@ -67,11 +67,11 @@ def explanation(
 
 
 def _stands(standing: dict[str, Any], proviso: str) -> str:
-    """How high a node is, and how rare that is, as far as it can be counted."""
-    size, p_value = standing["num_nodes"], standing["p_value"]
-    place = f"number {standing['rank']:,} of {size:,} by abnormality"
-    often = round(1.0 / max(p_value, 1e-9))
-    if often < 2:
+    """How high a node is, and how rare that is, if that says more than its rank does."""
+    size, rank = standing["num_nodes"], standing["rank"]
+    place = f"number {rank:,} of {size:,} by abnormality"
+    often = round(1.0 / max(standing["p_value"], 1e-9))
+    if often * rank <= size or often < 2:
         return place
     if often > size:
         return f"{place} (rarer than 1 in {counted(size, 'node')}{proviso})"

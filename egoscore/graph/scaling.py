@@ -12,6 +12,7 @@ from egoscore.graph.network import AttributedGraph
 from egoscore.numerals import counted
 
 _ROWS_AT_ONCE = 65_536
+_STEADY = 0.999
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,19 @@ class FeatureScaling:
     factor: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, features: NDArray[np.float32]) -> FeatureScaling:
-        """Measure the columns of `features` (N, F)."""
+    def fit(cls, features: NDArray[np.float32], farthest: float | None = None) -> FeatureScaling:
+        """Measure the columns of `features` (N, F).
+
+        Values beyond `farthest` standard deviations are taken to lie there, if that is given: else
+        one that is out of all bounds would make all others look alike.
+        """
         # In float64: a large mean would otherwise swallow a small spread.
         mean = features.mean(axis=0, dtype=np.float64)
         deviation = _deviation(features, mean)
+        if farthest is not None:
+            reach = np.maximum(features.max(axis=0) - mean, mean - features.min(axis=0))
+            for column in np.flatnonzero(reach > farthest * deviation):
+                mean[column], deviation[column] = _within(features[:, column], farthest)
         # Constant is what does not vary, not what has a tiny deviation after rounding.
         varies = features.max(axis=0) > features.min(axis=0)
         factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
@@ -64,6 +73,23 @@ def _deviation(features: NDArray[np.float32], mean: NDArray[np.float64]) -> NDAr
     for start in range(0, len(features), _ROWS_AT_ONCE):
         total += np.square(features[start : start + _ROWS_AT_ONCE] - mean).sum(axis=0)
     return np.sqrt(total / len(features))
+
+
+def _within(values: NDArray[np.float32], farthest: float) -> tuple[float, float]:
+    """Mean and deviation of values (N,) of which none counts as farther out than that.
+
+    The deviation ends at no less than what leaves one in `farthest`² values beyond. Where half of
+    the values are the same it is not touched: what is rare there is rare, not out of bounds.
+    """
+    wide = values.astype(np.float64)
+    mean, deviation = float(wide.mean()), float(wide.std())
+    low, high = np.quantile(wide, (0.25, 0.75))
+    while low < high:
+        kept = np.clip(wide, mean - farthest * deviation, mean + farthest * deviation)
+        before, mean, deviation = deviation, float(kept.mean()), float(kept.std())
+        if deviation > _STEADY * before:
+            break
+    return mean, deviation
 
 
 def standardised(graph: AttributedGraph) -> AttributedGraph:

@@ -11,9 +11,9 @@ from egoscore.read.cells import all_match
 from egoscore.read.choices import Choices
 from egoscore.read.date_forms import MONTH
 from egoscore.read.dates import parse_dates
-from egoscore.read.ids import IdColumn, read_ids
+from egoscore.read.ids import read_ids
 from egoscore.read.names import bare
-from egoscore.read.node_ids import different_ids, sure_ids
+from egoscore.read.node_ids import different_ids, plain, sure_ids
 from egoscore.read.numbers import parse_numbers
 from egoscore.read.table import SAMPLE, Table, decoded, is_text
 
@@ -29,7 +29,7 @@ def full_of_ids(
 
     None, if there are not as many as `wanted`.
     """
-    samples = {column: _text(_ids(edges.sample(column), edges)) for column in columns}
+    samples = {column: _ids(edges.sample(column), edges) for column in columns}
     for known in _id_columns(nodes, choices):
         full = [column for column, cells in samples.items() if _share(cells, known) > _MOST]
         if len(full) == wanted:
@@ -46,25 +46,20 @@ def _id_columns(nodes: Table, choices: Choices) -> list[pa.Array]:
     columns = [column for column in nodes.columns if bare(column) not in ignored]
     name = sure_ids(columns, nodes, choices.id)
     if name is not None:
-        return [_text(_ids(nodes.read([name])[name], nodes))]
+        return [_ids(nodes.read([name])[name], nodes)]
     cells = sorted(
         nodes.read(columns).items(), key=lambda one: odd_words(one[1][:SAMPLE]) is not None
     )
     found = (different_ids(column, name, nodes) for name, column in cells)
-    return [_text(ids) for ids in found if ids is not None]
+    return [plain(ids) for ids in found if ids is not None]
 
 
-def _ids(column: pa.ChunkedArray, table: Table) -> IdColumn | None:
+def _ids(column: pa.ChunkedArray, table: Table) -> pa.Array:
+    """The different ids in a column as text."""
     try:
-        return read_ids(column, "", table.name, [])
+        return plain(read_ids(column, "", table.name, []))
     except InputError:  # of a type that no id has
-        return None
-
-
-def _text(ids: IdColumn | None) -> pa.Array:
-    """The different ids as text, without what may differ between two tables."""
-    values = pa.array([], pa.string()) if ids is None else ids.values.cast(pa.string())
-    return pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^(-?\d+)\.0+$", r"\1")
+        return pa.array([], pa.string())
 
 
 def _share(cells: pa.Array, known: pa.Array) -> float:

@@ -106,8 +106,8 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[str]) -> None:
         if column.kind == "category":
             how = f", {column.how}" if column.how else ""
             notes.append(
-                f"{table.name}: column '{column.name}' is a category with {len(column.parts)} "
-                f"values, one 0/1 feature each{how}."
+                f"{table.name}: column '{column.name}' is a category with "
+                f"{counted(len(column.parts), 'value')}, one 0/1 feature each{how}."
             )
         elif column.how is not None:
             notes.append(f"{table.name}: column '{column.name}' {how_words(column)}.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from egoscore.errors import InputError
 from egoscore.read.ids import IdColumn, read_ids
-from egoscore.read.names import LIKELY_IDS, SURE_IDS, bare, find
+from egoscore.read.names import LIKELY_IDS, SURE_IDS, bare, find, known_pair
 from egoscore.read.table import INDEX, Table
 
 
@@ -35,7 +36,7 @@ def find_ids(
     if found is None:
         raise InputError(
             f"{table.name} needs a column 'id' that names the nodes as the edges do, and no other "
-            "column does; say which one with --id."
+            f"column does; {_advice(loaded, table, edges)}."
         )
     called = "the index of the frame" if found[0] == INDEX else f"column '{found[0]}'"
     notes.append(f"{table.name}: {called} names the nodes, as it holds the edges' ids.")
@@ -52,20 +53,35 @@ def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str |
     return name
 
 
+def _advice(
+    columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
+) -> str:
+    """What may be wrong with a table that names no nodes."""
+    if known_pair(list(columns)) is not None:
+        return "it has two ends of edges, so are --edges and --nodes exchanged"
+    used = plain(*edges)
+    for name, column in columns.items():
+        try:
+            ids = read_ids(column, name, table.name, [])
+        except InputError:
+            continue
+        if _count(used, plain(ids)) > len(used) / 2:
+            again = ids.values[int(np.bincount(ids.codes[ids.codes >= 0]).argmax())]
+            return f"'{name}' would, but some are there twice, such as '{again}': drop such rows"
+    return "say which one with --id"
+
+
 def _best(
     columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
 ) -> tuple[str, IdColumn] | None:
     """The first column that holds more of the edges' ids than others do, and more than half."""
-    used = pc.utf8_trim_whitespace(
-        pa.chunked_array([end.values.cast(pa.string()) for end in edges])
-    )
+    used = plain(*edges)
     best, most = None, len(used) / 2
     for name, column in columns.items():
         ids = different_ids(column, name, table)
         if ids is None:
             continue
-        known = pc.utf8_trim_whitespace(ids.values.cast(pa.string()))
-        found = pc.sum(pc.is_in(used, value_set=known)).as_py() or 0
+        found = _count(used, plain(ids))
         if found > most:
             best, most = (name, ids), found
         if found == len(used):
@@ -80,3 +96,14 @@ def different_ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn 
     except InputError:
         return None
     return ids if len(column) and len(ids.values) == len(column) else None
+
+
+def plain(*columns: IdColumn) -> pa.Array:
+    """The different ids as text, without what may differ between two tables: space, and .0."""
+    text = pa.chunked_array([column.values.cast(pa.string()) for column in columns], pa.string())
+    bare_text = pc.utf8_trim_whitespace(text.combine_chunks())
+    return pc.replace_substring_regex(bare_text, r"^(-?\d+)\.0+$", r"\1")
+
+
+def _count(used: pa.Array, known: pa.Array) -> int:
+    return pc.sum(pc.is_in(used, value_set=known)).as_py() or 0

@@ -82,7 +82,7 @@ class SurpriseModel:
         advance: Callable[[int], None] = lambda count: None,
     ) -> tuple[SurpriseModel, Surprises]:
         """Learn from a network, and judge its nodes."""
-        scaling = FeatureScaling.fit(graph.features)
+        scaling = FeatureScaling.fit(graph.features, FARTHEST)
         seen = _Seen.of(graph, scaling, not graph.is_structural)
         near = seen.near
         whitening = Whitening.fit(seen.features, seed)

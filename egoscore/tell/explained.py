@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.table import Table
@@ -21,9 +22,10 @@ def show_explanation(found: Explanation) -> None:
     console = make_console()
     say(console, printable(found.summary))
     flag = "above" if found.flag else "not above"
+    lower = math.floor(10 * found.percentile) / 10  # never all of them
     say(
         console,
-        f"Score {numeral(found.score)}, {flag} the threshold; more than {found.percentile:.1f}% of "
+        f"Score {numeral(found.score)}, {flag} the threshold; more than {lower:.1f}% of "
         f"the nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
         f"{numeral(found.energy_before, 3)}, {numeral(found.energy_after, 3)} as expected.",
     )

@@ -150,9 +150,9 @@ class Teller(Reasoner):
 GRAPH = network(1234, [f"n{number}" for number in range(1234)])
 
 
-def explained(teller, p_value=0.001):
+def explained(teller, p_value=0.001, row=1233):
     score = np.arange(1234.0)
-    return explanation(1233, GRAPH, Scores(score, np.full(1234, p_value), 1000.0), teller)
+    return explanation(row, GRAPH, Scores(score, np.full(1234, p_value), 1000.0), teller)
 
 
 class TestExplanation:
@@ -169,10 +169,15 @@ class TestExplanation:
         assert found.summary.endswith(": [a], and [b].")
 
     def test_the_sentence_says_how_high_and_how_rare(self):
-        assert explained(Teller(a=9.0)).summary == (
-            "Node n1233 is number 1 of 1,234 by abnormality (about 1 in 1,000 nodes "
+        assert explained(Teller(a=9.0), row=1232).summary == (
+            "Node n1232 is number 2 of 1,234 by abnormality (about 1 in 1,000 nodes "
             "scores as high, as far as we know): [a]."
         )
+
+    @pytest.mark.parametrize("p_value", [0.001, 1 / 1234, 0.5])
+    def test_what_is_no_rarer_than_its_rank_says_is_not_said_to_be_more_frequent(self, p_value):
+        summary = explained(Teller(a=9.0), p_value).summary
+        assert summary == "Node n1233 is number 1 of 1,234 by abnormality: [a]."
 
     def test_who_is_rare_by_all_questions_together_has_no_cause_and_that_is_said(self):
         found = explained(Teller(a=2.9, b=2.8), p_value=0.01)
@@ -188,7 +193,8 @@ class TestExplanation:
 
     @pytest.mark.parametrize(("p_value", "often"), [(0.5, "2"), (0.3, "3"), (1 / 1234, "1,234")])
     def test_how_rare_is_a_whole_number(self, p_value, often):
-        assert f"(about 1 in {often} nodes scores" in explained(Teller(a=9.0), p_value).summary
+        summary = explained(Teller(a=9.0), p_value, row=5).summary
+        assert f"(about 1 in {often} nodes scores" in summary
 
     @pytest.mark.parametrize("p_value", [1.0, 0.7])
     def test_what_is_not_rare_is_not_said_to_be(self, p_value):

@@ -1,5 +1,7 @@
 """Scaling: as scikit-learn does it, in float64, with constants that are exactly zero."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -147,3 +149,46 @@ class TestUnscale:
         whole = fitted.apply(network(features)).features
         monkeypatch.setattr(scaling, "_ROWS_AT_ONCE", 3)
         np.testing.assert_array_equal(fitted.scale(features[[5, 90, 2, 7]]), whole[[5, 90, 2, 7]])
+
+
+class TestWithin:
+    """A value out of all bounds does not make the others look alike."""
+
+    def test_what_has_nothing_far_out_is_scaled_as_ever(self):
+        features = RNG.normal(size=(500, 4)).astype(np.float32)
+        plain, bounded = FeatureScaling.fit(features), FeatureScaling.fit(features, 10.0)
+        np.testing.assert_array_equal(plain.mean, bounded.mean)
+        np.testing.assert_array_equal(plain.factor, bounded.factor)
+
+    @pytest.mark.parametrize("extreme", [1e5, 1e8, -1e12])
+    def test_one_extreme_value_hardly_matters(self, extreme):
+        usual = RNG.normal(1000.0, 300.0, size=2000)
+        features = np.append(usual, extreme).astype(np.float32)[:, None]
+        found = FeatureScaling.fit(features, 10.0)
+        assert found.mean[0] == pytest.approx(usual.mean(), rel=0.01)
+        assert 1.0 / found.factor[0] == pytest.approx(usual.std(), rel=0.05)
+        assert abs(found.scale(features)[-1, 0]) > 10.0
+
+    def test_what_counts_lies_within(self):
+        """Its own mean and deviation are those it is clipped by."""
+        features = RNG.lognormal(0.0, 3.0, size=(5000, 1)).astype(np.float32)
+        found = FeatureScaling.fit(features, 10.0)
+        clipped = np.clip(found.scale(features), -10.0, 10.0)
+        assert clipped.mean() == pytest.approx(0.0, abs=0.02)
+        assert clipped.std() == pytest.approx(1.0, abs=0.02)
+
+    def test_what_is_rare_is_not_out_of_bounds(self):
+        features = (np.arange(5000) % 1000 == 0).astype(np.float32)[:, None]
+        plain, bounded = FeatureScaling.fit(features), FeatureScaling.fit(features, 10.0)
+        assert bounded.factor[0] == pytest.approx(plain.factor[0])
+
+
+def test_an_account_beyond_all_bounds_hides_no_other():
+    graph = generate_network(400, 1600, 4, seed=1)
+    features = graph.features.copy()
+    features[7, 2] = 40.0
+    alone = EgoScore().fit(replace(graph, features=features)).decision_score_.numpy()
+    features[8, 2] = 1e7
+    both = EgoScore().fit(replace(graph, features=features)).decision_score_.numpy()
+    ranks = [int((scores > scores[7]).sum()) for scores in (alone, both)]
+    assert ranks[1] <= ranks[0] + 10

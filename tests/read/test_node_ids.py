@@ -41,6 +41,22 @@ def test_no_such_column_is_told(read, refusal):
     assert "needs a column 'id'" in refusal(read, EDGES, "x,y\n1,2\n2,3\n")
 
 
+def test_ids_that_are_there_twice_are_told(read, refusal):
+    message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,b\n4,c\n")
+    assert "'code' would, but some are there twice, such as 'b': drop such rows." in message
+
+
+def test_exchanged_tables_are_noticed(read, refusal):
+    message = refusal(read, "code,x\na,1\nb,2\nc,3\n", "source,target\na,b\nb,c\n")
+    assert "are --edges and --nodes exchanged" in message
+
+
+def test_whole_numbers_that_pandas_wrote_with_a_point_are_the_same_ids(read, said):
+    reading = read("source,target\n11,12\n12,13\n", "x,code\n5,11.0\n7,12.0\n9,13.0\n")
+    assert said(reading, "column 'code' names the nodes")
+    assert reading.graph.ids.tolist() == [11, 12, 13]
+
+
 def test_the_index_of_a_frame(said):
     edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, index=[5, 9])
     nodes = pd.DataFrame({"x": [1, 2, 3]}, index=["a", "b", "c"])
