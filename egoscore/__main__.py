@@ -1,6 +1,6 @@
 """`python -m egoscore`."""
 
-from egoscore.cli import main
+from egoscore.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

@@ -5,9 +5,11 @@ In: what a user typed. Out: calls of the package, and what to say. Not here: any
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -47,6 +49,24 @@ def _root(
     """Find abnormal nodes in attributed networks, without labels."""
 
 
+def program() -> NoReturn:
+    """The command line in a process of its own, which ends here.
+
+    The interpreter is not taken down in the usual way: a thread of pyarrow that lets go of a file
+    at that moment would abort the process.
+    """
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # whoever read it may be gone
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 0)
+
+
 def main() -> None:
     """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
     from egoscore.errors import EgoScoreError, ParameterError
@@ -83,4 +103,4 @@ def _refuse(sentence: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main()
+    program()
