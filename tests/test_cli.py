@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import egoscore
 from egoscore import EgoScore
-from egoscore.cli import app, main
+from egoscore.cli import app, main, program
 from egoscore.cli.options import data_sets, names
 from egoscore.errors import EgoScoreError
 from egoscore.graph.datasets import is_dataset, list_datasets
@@ -96,7 +96,21 @@ class TestVersion:
 
     def test_the_command_is_installed(self):
         (command,) = importlib.metadata.entry_points(group="console_scripts", name="egoscore")
-        assert command.load() is main
+        assert command.load() is program
+
+    def test_as_a_program_it_ends_with_the_code_and_all_that_was_said(self):
+        for words, code, said in (
+            (["--version"], 0, egoscore.__version__),
+            (["detect", "no"], 2, ""),
+        ):
+            done = subprocess.run(
+                [sys.executable, "-m", "egoscore", *words],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert (done.returncode, done.stdout.strip()) == (code, said)
+            assert done.stderr.startswith("egoscore: ") == (code == 2)
 
 
 class TestDatasets:
@@ -137,7 +151,7 @@ class TestDetect:
         assert "Most abnormal 7 of 1,000 nodes" in output
         shown = re.findall(r"^│ +(\d+) │ (\S+) +│ +(\S+) │", output, re.MULTILINE)
         rows = pq.read_table(out / "scores.parquet").slice(0, 7).to_pylist()
-        assert shown == [(str(r["rank"]), str(r["node"]), f"{r['score']:.4g}") for r in rows]
+        assert shown == [(str(r["rank"]), str(r["node"]), f"{r['score']:#.4g}") for r in rows]
 
     def test_known_outliers_are_told_with_all_three_metrics(self, found):
         output, out = found
