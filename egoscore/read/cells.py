@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 SPACE = "[ \u00a0\u202f]"
 # What stands in cells that hold nothing, where the others hold numbers, dates or yes and no.
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", "?", "nil")
+MISSING = (
+    *("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "-", "--", "?"),
+    *("k.a.", "missing", "not available", "unknown"),
+)
 
 
 def bare_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:

@@ -20,7 +20,10 @@ from egoscore.read.text_column import text_column
 from egoscore.read.ways import Parsed
 
 MOST_CATEGORIES = 20
-YES_NO = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
+YES_NO = (
+    *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
+    *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("sí", "no")),
+)
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
 

@@ -191,7 +191,9 @@ def test_a_comma_that_separates_cells_is_no_decimal_comma():
     assert parse("1,234.5", separator=",") is not None
 
 
-@pytest.mark.parametrize("token", ["", " ", "NA", "n/a", "NaN", "null", "None", "-", None])
+@pytest.mark.parametrize(
+    "token", ["", " ", "NA", "n/a", "NaN", "null", "None", "-", "k.A.", "unknown", None]
+)
 def test_cells_that_mean_nothing(token):
     numbers, _ = parse("1", token, "3")
     np.testing.assert_array_equal(numbers, [1, np.nan, 3])
