@@ -61,6 +61,20 @@ def test_the_furthest_off_comes_first():
         assert len(sizes) == len(STRUCTURE)
 
 
+def test_of_a_hub_the_number_of_neighbours_is_told_first():
+    rng = np.random.default_rng(0)
+    ring = np.stack([np.arange(400), (np.arange(400) + 1) % 400])
+    others = rng.integers(0, 400, (2, 400))
+    spokes = np.stack([np.zeros(300, dtype=np.int64), np.arange(1, 301)])
+    graph = AttributedGraph.from_edges(np.hstack([ring, others, spokes]), np.ones((400, 1)))
+    found = structure(graph)
+    place = Place.fit(found, 0)
+    first = unusual_place(place, found[0], Seen.of(found, place.mean))[0]
+    assert first.name == "number of neighbours"
+    assert int(first.observed) == graph.neighbours.degrees[0]
+    assert first.size > 5
+
+
 def test_every_column_has_a_name_of_its_own():
     assert list(NAMES) == list(STRUCTURE)
     assert len({column.title for column in describe_structure()}) == len(STRUCTURE)
