@@ -48,45 +48,25 @@ def _features_in_short(reasons: Reasons) -> str:
     return off(far[0]) if far else "none by itself, all together"
 
 
-def _about_company(reasons: Reasons) -> str:
+def _company(reasons: Reasons) -> tuple[str, str]:
+    """How it does not fit, as half a sentence and in a few words."""
     if reasons.ego_size == 1:
-        return "it has no neighbours, where others have some like them"
-    measured = _percentiles(reasons)
-    if _is_two_steps_away(measured):
-        return "it does not fit the neighbours of its neighbours"
-    sentence = "it does not fit its neighbours"
-    if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
-        more = _times_more(reasons)
-        sentence = "it differs from its neighbours" + (
-            f" {more} times as much as is expected" if more else ""
+        return "it has no neighbours, where others have some like them", "no neighbours"
+    measured = {part.name: part.percentile for part in reasons.components}
+    if max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps":
+        return (
+            "it does not fit the neighbours of its neighbours",
+            "unlike its neighbours' neighbours",
         )
+    sentence, short = "it does not fit its neighbours", "unlike its neighbours"
+    if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
+        more = multiple(reasons.energy_before, reasons.energy_after)
+        sentence = "it differs from its neighbours"
+        if more:
+            sentence += f" {more} times as much as is expected"
+            short = f"{more}x as unlike its neighbours as expected"
     strangers = reasons.surprising[:2]
-    return sentence + (f", least like it {_listed(strangers)}" if strangers else "")
-
-
-def _company_in_short(reasons: Reasons) -> str:
-    if reasons.ego_size == 1:
-        return "no neighbours"
-    measured = _percentiles(reasons)
-    if _is_two_steps_away(measured):
-        return "unlike its neighbours' neighbours"
-    is_far = measured["dirichlet_energy"] >= _HIGH_PERCENTILE
-    more = _times_more(reasons) if is_far else ""
-    return f"{more}x as unlike its neighbours as expected" if more else "unlike its neighbours"
-
-
-def _percentiles(reasons: Reasons) -> dict[str, float]:
-    return {part.name: part.percentile for part in reasons.components}
-
-
-def _is_two_steps_away(measured: dict[str, float]) -> bool:
-    """Whether it is its neighbours' neighbours that a node does not fit."""
-    return max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps"
-
-
-def _times_more(reasons: Reasons) -> str:
-    """How many times as much as expected it differs from its neighbours, if that can be said."""
-    return multiple(reasons.energy_before, reasons.energy_after)
+    return sentence + (f", least like it {_listed(strangers)}" if strangers else ""), short
 
 
 def _about_place(reasons: Reasons) -> str:
@@ -108,9 +88,13 @@ def _listed(ties: Sequence[Tie]) -> str:
     return " and ".join(shortened(tie.node) for tie in ties)
 
 
-PHRASES = {"features": _about_features, "company": _about_company, "place": _about_place}
+PHRASES = {
+    "features": _about_features,
+    "company": lambda reasons: _company(reasons)[0],
+    "place": _about_place,
+}
 IN_SHORT = {
     "features": _features_in_short,
-    "company": _company_in_short,
+    "company": lambda reasons: _company(reasons)[1],
     "place": _place_in_short,
 }

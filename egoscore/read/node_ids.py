@@ -66,7 +66,10 @@ def _advice(
         except InputError:
             continue
         if _count(used, plain(ids)) > len(used) / 2:
-            again = ids.values[int(np.bincount(ids.codes[ids.codes >= 0]).argmax())]
+            times = np.bincount(ids.codes[ids.codes >= 0])
+            if times.max() == 1:
+                return f"'{name}' would, but some of its cells are empty: name or drop such rows"
+            again = ids.values[int(times.argmax())]
             return f"'{name}' would, but some are there twice, such as '{again}': drop such rows"
     return "say which one with --id"
 

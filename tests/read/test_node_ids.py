@@ -46,6 +46,11 @@ def test_ids_that_are_there_twice_are_told(read, refusal):
     assert "'code' would, but some are there twice, such as 'b': drop such rows." in message
 
 
+def test_ids_that_are_empty_are_told(read, refusal):
+    message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,\n4,c\n")
+    assert "'code' would, but some of its cells are empty: name or drop such rows." in message
+
+
 def test_exchanged_tables_are_noticed(read, refusal):
     message = refusal(read, "code,x\na,1\nb,2\nc,3\n", "source,target\na,b\nb,c\n")
     assert "are --edges and --nodes exchanged" in message
