@@ -165,7 +165,7 @@ def page(results: Results) -> str:
             "## What reproduces\n",
             compared(auc),
             too_far(auc),
-            "With that step (`em-overshoot`), with which the published figures were probably made:\n",
+            "With that step (`em-overshoot`), probably behind the published figures:\n",
             compared(auc, "@em-overshoot"),
             "## What the score is made of\n",
             "The distances are divided by N² and N·F, so the score mostly follows the size of the "

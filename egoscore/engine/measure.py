@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from egoscore.device import one_thread
+from egoscore.device import give_back_memory, one_thread
 from egoscore.ego import EgoGraphs, padded_entries
 from egoscore.engine.model import FittedModel
 from egoscore.engine.share import SharedGraph
@@ -58,7 +58,9 @@ class _Job:
     ) -> ComponentTable:
         model = self.model
         how = model.sde, model.reconstruction, model.seed
-        return measure(self.egos, self.networks, *how, nodes, advance)
+        table = measure(self.egos, self.networks, *how, nodes, advance)
+        give_back_memory()
+        return table
 
 
 def measure_nodes(
