@@ -19,7 +19,7 @@ from egoscore import EgoScore
 from egoscore.graph import injected, varied
 from egoscore.surprise import calibrate
 from egoscore.surprise.calibrate import BySize, Calibration
-from egoscore.surprise.model import QUESTIONS, Surprises, seen_as
+from egoscore.surprise.model import QUESTIONS, Surprises, seen_as, together
 
 Questions = dict[str, tuple[str, ...]]
 CHANNELS = tuple(name for names in QUESTIONS.values() for name in names)
@@ -50,7 +50,7 @@ def among_equals(table: Surprises, total: np.ndarray) -> np.ndarray:
 
 def score(table: Surprises, questions: Questions = QUESTIONS) -> np.ndarray:
     """The recipe with other questions."""
-    total = np.sum([surprise(answer) for answer in answers(table, questions)], axis=0)
+    total = together([surprise(answer) for answer in answers(table, questions)])
     return among_equals(table, total)
 
 
@@ -69,18 +69,23 @@ def by_groups(table: Surprises) -> np.ndarray:
 
 def size_counts(table: Surprises) -> np.ndarray:
     """Not compared with nodes of the same size."""
-    return np.sum([surprise(answer) for answer in answers(table, QUESTIONS)], axis=0)
+    return together([surprise(answer) for answer in answers(table, QUESTIONS)])
 
 
 def uncalibrated(table: Surprises) -> np.ndarray:
     """Means over channels summed as they are."""
-    return among_equals(table, np.sum(answers(table, QUESTIONS), axis=0))
+    return among_equals(table, together(answers(table, QUESTIONS)))
 
 
 def alike(table: Surprises) -> np.ndarray:
     """All channels count the same."""
     names = [name for question in table.questions for name in QUESTIONS[question]]
     return among_equals(table, np.sum([channel(table, name) for name in names], axis=0))
+
+
+def plain_sum(table: Surprises) -> np.ndarray:
+    """All answers count once."""
+    return among_equals(table, np.sum([surprise(a) for a in answers(table, QUESTIONS)], axis=0))
 
 
 def largest(table: Surprises) -> np.ndarray:
@@ -109,7 +114,8 @@ def main() -> None:
         "compared group by group, not along a line": by_groups,
         "answers not calibrated again": uncalibrated,
         "all channels alike": alike,
-        "the largest answer": largest,
+        "the largest answer counts once, as the others": plain_sum,
+        "the largest answer alone": largest,
         **{f"only {q}": partial(score, questions={q: QUESTIONS[q]}) for q in QUESTIONS},
     }
     print("| | varied: AUC | AP | injected: AUC | AP |\n|---|---|---|---|---|")

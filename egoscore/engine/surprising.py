@@ -56,7 +56,7 @@ class Surprising(Recipe):
         return self.learned.judge(graph, graph.fingerprint() == self.fingerprint)
 
     def score(self, table: Surprises) -> NDArray[np.float64]:
-        """The sum of the surprises."""
+        """All surprises together."""
         return table.score
 
     def reasoner(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.surprise.covariance import Floats
-from egoscore.surprise.neighbours import Neighbours
+from egoscore.surprise.neighbours import Neighbours, as_seen_by_others
 
 _STRONGEST = 0.9
 _COLUMNS_AT_ONCE = 8
@@ -29,13 +29,16 @@ def two_steps(near: Neighbours, values: Floats) -> Floats:
 def dirichlet_energy(near: Neighbours, features: Floats) -> Floats:
     """Mean squared difference to the neighbours, per feature: features (N, F) → (N,).
 
-    The paper's energy, taken at the centre; zero for a node without neighbours.
+    The paper's energy, taken at the centre, neighbours being as others see them; zero for a node
+    without neighbours.
     """
-    size = np.einsum("nf,nf->n", features, features)
-    energy = np.where(near.has_one_step, size, 0.0) + near.mean(size[:, None])[:, 0]
+    energy = np.zeros(len(features), dtype=np.float32)
     for start in range(0, features.shape[1], _COLUMNS_AT_ONCE):
-        part = np.ascontiguousarray(features[:, start : start + _COLUMNS_AT_ONCE])
-        energy -= 2.0 * np.einsum("nf,nf->n", part, near.mean(part))
+        own = np.ascontiguousarray(features[:, start : start + _COLUMNS_AT_ONCE])
+        seen = as_seen_by_others(own)
+        energy += near.mean(np.square(seen).sum(axis=1, keepdims=True))[:, 0]
+        energy += np.einsum("nf,nf->n", own, own - 2.0 * near.mean(seen))
+    energy[~near.has_one_step] = 0.0
     result: Floats = np.maximum(energy, 0.0).astype(np.float32) / np.float32(features.shape[1])
     return result
 
@@ -87,7 +90,8 @@ class Likeness:
         total = np.zeros(len(white))
         for number in np.flatnonzero(self.strength):
             own = white @ self.axes[:, number].astype(np.float32)
-            around = average(near, np.column_stack([own, np.square(own)]))
+            seen = as_seen_by_others(own)
+            around = average(near, np.column_stack([seen, np.square(seen)]))
             squares = np.square(own) + around[:, 1]
             total += _log_ratio(self.strength[number], squares, own * around[:, 0])
         return np.where(present, total, 0.0).astype(np.float32)
@@ -95,6 +99,7 @@ class Likeness:
     def mismatch_of_pairs(self, own: Floats, others: Floats) -> NDArray[np.float64]:
         """The same for one node (1, k) and each of `others` (n, k) by itself, (n,)."""
         mine, theirs = (part @ self.axes.astype(np.float32) for part in (own, others))
+        theirs = as_seen_by_others(theirs)
         squares = np.square(mine) + np.square(theirs)
         return np.asarray(_log_ratio(self.strength, squares, mine * theirs).sum(axis=1))
 

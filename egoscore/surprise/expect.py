@@ -11,6 +11,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.surprise.centre import parts_of
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.model import FARTHEST, SurpriseModel, surroundings
+from egoscore.surprise.neighbours import as_seen_by_others
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def expect(
     observed = scaled_features(model, graph, nodes)
     links = graph.neighbours.to_scipy()[nodes]
     others = np.unique(links.indices)
-    white = model.whitening.apply(scaled_features(model, graph, others))
+    white = as_seen_by_others(model.whitening.apply(scaled_features(model, graph, others)))
     degrees = np.maximum(np.diff(links.indptr), 1)[:, None].astype(np.float32)
     around = ((links[:, others] @ white) / degrees).astype(np.float32)
     known = surroundings(around, structure[nodes] if model.is_told_structure else None)

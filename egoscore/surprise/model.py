@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.centre import CentreModel, NetworkStore
 from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
 from egoscore.surprise.covariance import Floats
-from egoscore.surprise.neighbours import Neighbours
+from egoscore.surprise.neighbours import Neighbours, as_seen_by_others
 from egoscore.surprise.network import Training
 from egoscore.surprise.place import Place
 from egoscore.surprise.whitening import Whitening
@@ -36,7 +36,8 @@ class Surprises:
 
     Attributes: `ego_size` (N,) nodes in the ego-graph; `channels` (N,) each, as measured;
     `questions` (N,) each, calibrated: minus the logarithm of how rare an answer is; `score` (N,)
-    the same for their sum, among nodes with about as many neighbours. Higher is more abnormal.
+    the same for all of them together, among nodes with about as many neighbours. Higher is more
+    abnormal.
     """
 
     ego_size: NDArray[np.int64]
@@ -96,11 +97,12 @@ class SurpriseModel:
         draft = cls(*parts, {}, BySize.ignored(), seen.tells_structure)
         channels = draft._channels(seen, is_training=True)
         calibrations = {name: Calibration.fit(seen_as(name, v)) for name, v in channels.items()}
-        total = np.zeros(graph.num_nodes)
+        answers = []
         for question in _asked(next_to, two_away, graph):
             mean = _mean(question, channels, calibrations)
             calibrations[question] = Calibration.fit(mean)
-            total += calibrations[question].surprise(mean)
+            answers.append(calibrations[question].surprise(mean))
+        total = together(answers)
         # where structure is all there is to judge, size is a part of it
         structural = graph.is_structural
         by_size = BySize.ignored() if structural else BySize.fit(total, seen.ego_size)
@@ -132,7 +134,7 @@ class SurpriseModel:
         asked = [question for question in QUESTIONS if question in self.calibrations]
         means = {q: _mean(q, channels, self.calibrations) for q in asked}
         answers = {q: self.calibrations[q].surprise(mean) for q, mean in means.items()}
-        total = np.sum(list(answers.values()), axis=0)
+        total = together(list(answers.values()))
         relative = self.by_size.apply(total, seen.ego_size)
         score = self.calibrations["score"].surprise(relative)
         return Surprises(seen.ego_size, channels, answers, score)
@@ -160,7 +162,8 @@ class _Seen:
 
     def around(self, white: Floats) -> Floats:
         """What is known about a node without looking at its own features, (N, C)."""
-        return surroundings(self.near.mean(white), self.structure if self.tells_structure else None)
+        around = self.near.mean(as_seen_by_others(white))
+        return surroundings(around, self.structure if self.tells_structure else None)
 
 
 def surroundings(around: Floats, structure: NDArray[np.float64] | None) -> Floats:
@@ -191,6 +194,15 @@ def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> lis
 def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:
     """A channel's values (N,) on the scale on which they are calibrated."""
     return values if channel in _AS_MEASURED else np.log(np.maximum(values, np.float32(1e-9)))
+
+
+def together(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Surprises (N,) of several questions as one number: their sum, the largest counting twice.
+
+    So a node may be unusual a little by every question, or very much by one.
+    """
+    total: NDArray[np.float64] = np.sum(answers, axis=0) + np.max(answers, axis=0)
+    return total
 
 
 def _mean(

@@ -11,6 +11,7 @@ from scipy import sparse
 from egoscore.graph import AttributedGraph
 
 Floats = NDArray[np.float32]
+_LOUDEST = 3.0  # deviations
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,15 @@ class Neighbours:
         there = self.mean(self.mean(values)) - self.back[:, None] * values
         there[~self.has_two_steps] = 0.0
         return _divided(there, np.maximum(1.0 - self.back, 1e-4)[:, None])
+
+
+def as_seen_by_others(values: Floats) -> Floats:
+    """Values of unit deviation as they count for a node's neighbours: no farther out than three.
+
+    So one node out of all bounds does not make all that are next to it look abnormal.
+    """
+    seen: Floats = np.clip(values, -_LOUDEST, _LOUDEST)
+    return seen
 
 
 def _divided(values: Floats, by: Floats) -> Floats:

@@ -70,7 +70,7 @@ def networks(draw):
     pairs = draw(st.lists(st.tuples(node, node), max_size=25))
     edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     features = normals(size, draw(st.integers(1, 11)), draw(st.integers(0, 99)))
-    return AttributedGraph.from_edges(edges, features)
+    return AttributedGraph.from_edges(edges, draw(st.sampled_from([1, 3])) * features)
 
 
 class TestDirichletEnergy:
@@ -79,7 +79,9 @@ class TestDirichletEnergy:
     def test_it_is_the_mean_squared_difference_to_the_neighbours(self, graph):
         x, adj = graph.features.astype(np.float64), adjacency(graph)
         expected = [
-            np.mean([np.mean((x[v] - x[u]) ** 2) for u in np.flatnonzero(adj[v])] or [0.0])
+            np.mean(
+                [np.mean((x[v] - x[u].clip(-3, 3)) ** 2) for u in np.flatnonzero(adj[v])] or [0]
+            )
             for v in range(graph.num_nodes)
         ]
         found = dirichlet_energy(Neighbours.of(graph), graph.features)
@@ -105,9 +107,10 @@ class TestMismatch:
         turned = white.astype(np.float64) @ likeness.axes
         total = np.zeros((graph.num_nodes, graph.num_nodes))
         for column, rho in zip(turned.T, likeness.strength, strict=True):
-            pairs = np.stack(np.meshgrid(column, column, indexing="ij"), axis=-1)
+            seen = column.clip(-3, 3)
+            pairs = np.stack(np.meshgrid(column, seen, indexing="ij"), axis=-1)
             together = multivariate_normal([0, 0], [[1, rho], [rho, 1]]).logpdf(pairs)
-            apart = norm.logpdf(column)[:, None] + norm.logpdf(column)[None, :]
+            apart = norm.logpdf(column)[:, None] + norm.logpdf(seen)[None, :]
             total += apart - together
         return (chances(graph, average) * total).sum(axis=1)
 
@@ -121,6 +124,18 @@ class TestMismatch:
         expected = self.by_densities(graph, likeness, white, average)
         found = mismatch(likeness, near, white, average)
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+    @pytest.mark.parametrize("average", REACHES)
+    def test_whoever_is_out_of_all_bounds_is_so_alone(self, average):
+        """Its neighbours see it three deviations out, however far it is."""
+        graph = generate_network(60, 120, 2, seed=2)
+        near, white = Neighbours.of(graph), normals(60, 1)
+        likeness = Likeness(np.eye(1), np.array([0.7]))
+        white[5] = 3.0
+        before = mismatch(likeness, near, white, average)
+        white[5] = 9.0
+        after = mismatch(likeness, near, white, average)
+        assert (before != after).nonzero()[0].tolist() == [5]
 
     def test_also_with_what_was_fitted(self):
         graph = generate_network(300, 900, 2, seed=2)
@@ -259,6 +274,7 @@ class TestMismatchOfPairs:
         expected = np.zeros(19)
         for number, rho in enumerate(likeness.strength):
             a, b = (part @ likeness.axes[:, number] for part in (own, others))
+            b = b.clip(-3, 3)
             both = multivariate_normal([0, 0], [[1, rho], [rho, 1]])
             pairs = np.column_stack([np.repeat(a, 19), b])
             expected += norm.logpdf(a) + norm.logpdf(b) - both.logpdf(pairs)

@@ -50,7 +50,7 @@ def densely(model, graph, is_training):
     clipped = np.clip(scaled, -FARTHEST, FARTHEST)
     white = model.whitening.apply(clipped.astype(np.float32)).astype(np.float64)
     adj = graph.neighbours.to_scipy().toarray()
-    known = adj @ white / np.maximum(adj.sum(axis=1), 1)[:, None]
+    known = adj @ white.clip(-3, 3) / np.maximum(adj.sum(axis=1), 1)[:, None]
     if not graph.is_structural:
         known = np.column_stack([known, structure(graph)])
         known[adj.sum(axis=1) == 0] = np.nan  # nothing is known around them
