@@ -4,10 +4,10 @@ Everything that makes inference fast and hard to read is in this file; `networks
 computed. What is done here:
 
 - An adjacency is the vector of its pairs of nodes, so that pair-wise layers do half the work on
-  undirected graphs; it is spread to a matrix only to be multiplied.
-- A·X is computed once for all that use it, queries and keys of a channel in one product, and first
+  undirected graphs; it is spread to a matrix only while a graph is at work (`packed.py`).
+- P·X is computed once for all that use it, queries and keys of a channel in one product, and first
   layers are split by input, so that nothing is concatenated.
-- Pair-wise layers run channel first, (channels, pairs); affine maps that follow each other are one.
+- Layers run channel first, (channels, rows); affine maps that follow each other are one.
 - tanh(z) = 1 - 2·sigmoid(-2z) and elu(z) + 1 = exp(min(z, 0)) + max(z, 0), whose constants and
   factors are part of the weights and biases around them.
 
@@ -16,17 +16,17 @@ Padding is not masked out: what comes back for it means nothing.
 
 from __future__ import annotations
 
-import math
-
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import linear
 
 from egoscore.learn.attention import Attention
 from egoscore.learn.elu import elu_plus_1_
 from egoscore.learn.layers import Linear, Mlp
 from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
-from egoscore.learn.pairs import PairOrder, pair_order
+from egoscore.learn.packed import attend, look_around, same_sizes
+
+_NOT_KEPT = np.empty((0, 0, 0), dtype=np.float32)  # maps, which only a gradient needs
 
 
 class Inference:
@@ -55,25 +55,23 @@ class Inference:
         attention = [a for a in adjacency.attention if isinstance(a, Attention)]
         self._num_heads = attention[0].num_heads
         self._hidden_size = attention[0].query.bias.shape[0]
-        scale = -2.0 / math.sqrt(self._hidden_size)
         convolution = features.convolution
         self._projections: list[tuple[Tensor, Tensor]] = []
         for channel, layer in enumerate(attention):
-            weights = [layer.query.weight * scale, layer.key.weight]
-            biases = [layer.query.bias * scale, layer.key.bias]
+            weights: list[Tensor] = [layer.query.weight, layer.key.weight]
+            biases: list[Tensor] = [layer.query.bias, layer.key.bias]
             if channel == 0:
                 weights.append(-2.0 * convolution.weight)
                 biases.append(-2.0 * convolution.bias)
-            self._projections.append((torch.cat(weights, dim=1).t(), torch.cat(biases)))
+            joined = torch.cat(weights, dim=1).t().contiguous(), torch.cat(biases).unsqueeze(1)
+            self._projections.append(joined)
 
     def _rearrange_pairs(self, network: AdjacencyNetwork) -> None:
-        """A map is 1 - 2·(mean over heads and directions of sigmoids); symmetrising adds equals."""
+        """Symmetrising adds equals."""
         mix, mixed = _linears(network.mix)
         first, second, third = _linears(network.final)
         directions = 1 if self.directed else 2
-        self._mix_weight = mix.weight.clone()
-        self._mix_weight[:, :NUM_CHANNELS] *= -2.0 / (self._num_heads * directions)
-        self._mix_bias = mix.bias + mix.weight[:, :NUM_CHANNELS].sum(dim=1)
+        self._mix_weight, self._mix_bias = mix.weight.detach(), mix.bias.detach()
         # the second layer of `mix` and the first of `final` are one affine map
         self._channel_weight = first.weight[:, :NUM_CHANNELS].contiguous()
         on_mixed = first.weight[:, NUM_CHANNELS:] * directions
@@ -87,55 +85,40 @@ class Inference:
     ) -> tuple[Tensor, Tensor]:
         """The noise in x (B, n, F) and in pairs (B, P)."""
         count, size, num_features = x.shape
-        order = pair_order(size, self.directed, x.device)
-        adj = order.unpack(pairs)
-        squared = torch.bmm(adj, adj)
-        known = torch.cat([x, positions], dim=-1) if positions.shape[-1] else x  # (B, n, C)
-        around = self._propagate(adj, squared, known)  # (channels, B·n, C)
-        first, second = (
-            linear(side, *projection)
-            for side, projection in zip(around, self._projections, strict=True)
-        )
-        activation = torch.sigmoid(first[:, 2 * self._hidden_size :])
-        rows = known.reshape(count * size, -1)
-        noise_x = self._features(rows, activation).view(count, size, num_features)
-        inputs = x.new_empty(2 * NUM_CHANNELS, count, pairs.shape[-1])
-        self._attend(first, count, size, order, inputs[0])
-        self._attend(second, count, size, order, inputs[1])
-        inputs[2] = pairs
-        torch.index_select(squared.view(count, -1), 1, order.lower, out=inputs[3])
-        return noise_x, self._mix(inputs.view(2 * NUM_CHANNELS, -1)).view_as(pairs)
+        packing = same_sizes(count, size, self.directed)
+        rows = self._rows(x, positions, packing.num_rows)  # (B·n + 8, C)
+        around = x.new_empty(NUM_CHANNELS, *rows.shape)
+        seen = x.new_empty(2 * NUM_CHANNELS, pairs.numel())  # two maps, A, A²
+        seen[2] = pairs.flatten()
+        look_around(*packing.how, seen[2].numpy(), rows.numpy(), around.numpy(), seen[3].numpy())
+        for channel, (weight, bias), out in zip(around, self._projections, seen, strict=False):
+            projected = torch.addmm(bias, weight, channel.t())
+            query, key, *hidden = torch.split(projected, self._hidden_size)
+            attend(
+                *packing.how, self._num_heads, query.numpy(), key.numpy(), _NOT_KEPT, out.numpy()
+            )
+            if hidden:
+                noise_x = self._features(rows, hidden[0].sigmoid_())
+        noise_x = noise_x[: count * size].view(count, size, num_features)
+        return noise_x, self._mix(seen).view_as(pairs)
 
-    def _propagate(self, adj: Tensor, squared: Tensor, x: Tensor) -> list[Tensor]:
-        """P·X for both channels, each (B·n, C)."""
-        count, size, width = x.shape
-        both = torch.stack([adj, squared], dim=1)  # (B, 2, n, n)
-        both.diagonal(dim1=-2, dim2=-1).fill_(1.0)
-        scale = both.sum(dim=-1).clamp_(min=1.0).rsqrt_()
-        both.mul_(scale.unsqueeze(-1)).mul_(scale.unsqueeze(-2))
-        spread = torch.bmm(both.view(count, -1, size), x).view(count, 2, -1)
-        return [spread[:, channel].reshape(-1, width) for channel in range(NUM_CHANNELS)]
+    def _rows(self, x: Tensor, positions: Tensor, num_rows: int) -> Tensor:
+        """What is known of the nodes, one after the other, and zeros behind them."""
+        num_features = x.shape[2]
+        rows = x.new_empty(num_rows, num_features + positions.shape[2])
+        rows[: x.shape[0] * x.shape[1], :num_features] = x.flatten(0, 1)
+        rows[: x.shape[0] * x.shape[1], num_features:] = positions.flatten(0, 1)
+        rows[x.shape[0] * x.shape[1] :] = 0.0
+        return rows
 
-    def _features(self, x: Tensor, activation: Tensor) -> Tensor:
-        """The feature MLP on rows (B·n, C) and (B·n, h)."""
-        hidden = (self._x_weight @ x.t()).addmm_(self._hidden_weight, activation.t())
+    def _features(self, rows: Tensor, activation: Tensor) -> Tensor:
+        """The feature MLP on rows (R, C) and (h, R)."""
+        hidden = (self._x_weight @ rows.t()).addmm_(self._hidden_weight, activation)
         hidden = elu_plus_1_(hidden, self._first_bias)
         weight, bias = self._second
         hidden = elu_plus_1_(weight @ hidden, bias)
         weight, bias = self._third
         return torch.addmm(bias, hidden.t(), weight)
-
-    def _attend(
-        self, projected: Tensor, count: int, size: int, order: PairOrder, out: Tensor
-    ) -> None:
-        """Sum over heads (and directions) of the sigmoids, for every pair, into `out` (B, P)."""
-        both = projected[:, : 2 * self._hidden_size].view(count, size, 2, self._num_heads, -1)
-        query, key = both.permute(2, 0, 3, 1, 4)  # each (B, heads, n, h / heads)
-        maps = (query @ key.transpose(-1, -2)).sigmoid_().sum(dim=1).view(count, -1)
-        if self.directed:
-            torch.index_select(maps, 1, order.lower, out=out)
-        else:
-            torch.add(maps.index_select(1, order.lower), maps.index_select(1, order.upper), out=out)
 
     def _mix(self, inputs: Tensor) -> Tensor:
         """The pair-wise MLPs on (4, pairs): maps of both channels, A, A²."""

@@ -8,6 +8,7 @@ from egoscore.diffuse import EgoNoise, Sde, perturb
 from egoscore.ego import EgoBatch
 from egoscore.keyed import Purpose
 from egoscore.learn.model import GenerativeModel
+from egoscore.learn.written_out import Noised
 
 
 def denoising_losses(
@@ -26,3 +27,22 @@ def denoising_losses(
     loss_x = 0.5 * (noise_x - predicted_x).square().sum(dim=(1, 2))
     loss_adj = 0.5 * (noise_adj - predicted_adj).square().sum(dim=(1, 2))
     return loss_x, loss_adj
+
+
+def add_gradients(
+    model: GenerativeModel,
+    batch: EgoBatch,
+    noise: EgoNoise,
+    epoch: int,
+    t: Tensor,
+    sde: Sde,
+    weight: float,
+) -> tuple[float, float]:
+    """Add `weight` times the gradients of both losses' sums over ego-graphs; the sums."""
+    written_out = model.written_out()
+    if written_out is not None:
+        noised = Noised.of(batch, noise, epoch, t, sde, written_out.hidden_size)
+        return written_out.add_gradients(noised, weight)
+    losses = [loss.sum() for loss in denoising_losses(model, batch, noise, epoch, t, sde)]
+    ((losses[0] + losses[1]) * weight).backward()  # type: ignore[no-untyped-call]
+    return float(losses[0].detach()), float(losses[1].detach())

@@ -18,6 +18,7 @@ from egoscore.learn.layers import (
 )
 from egoscore.learn.networks import AdjacencyNetwork, FeatureNetwork
 from egoscore.learn.pairs import pair_order
+from egoscore.learn.written_out import WrittenOut
 
 
 class Predictor(Protocol):
@@ -50,6 +51,10 @@ class GenerativeModel(nn.Module, ABC):
     def predictor(self) -> Predictor:
         """The same for scoring, as it is fast."""
         return _Unpacking(self)
+
+    def written_out(self) -> WrittenOut | None:
+        """The gradient of its losses, where that is faster than autograd's."""
+        return None
 
     def initialise(self, seed: int) -> None:
         """Weights from keyed random numbers: torch's global generator is never touched."""
@@ -100,6 +105,12 @@ class ScoreModel(GenerativeModel):
     def parts(self) -> tuple[nn.Module, ...]:
         return self.feature_network, self.adjacency_network
 
+    @property
+    def _can_be_compiled(self) -> bool:
+        """Whether there are kernels for it: they are for the CPU, and for GCN layers."""
+        weight = self.feature_network.convolution.weight
+        return self._is_plain and weight.device.type == "cpu" and weight.dtype == torch.float32
+
     def predict_noise(
         self, x: Tensor, adj: Tensor, mask: Tensor, t: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
@@ -110,6 +121,11 @@ class ScoreModel(GenerativeModel):
         return noise_x, self.adjacency_network(matrices, channels, mask)
 
     def predictor(self) -> Predictor:
-        if not self._is_plain:
+        if not self._can_be_compiled:
             return super().predictor()
         return Inference(self.feature_network, self.adjacency_network)
+
+    def written_out(self) -> WrittenOut | None:
+        if not self._can_be_compiled:
+            return None
+        return WrittenOut(self.feature_network, self.adjacency_network)

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from egoscore.learn.attention import Attention
 from egoscore.learn.layers import CONVOLUTIONS, Channel, Mlp
-from egoscore.learn.pairs import RealPairs
 
 NUM_CHANNELS = 2  # A and A²
 NUM_OUTPUT_CHANNELS = 4
@@ -28,18 +27,14 @@ class FeatureNetwork(nn.Module):
     ) -> None:
         super().__init__()
         joined = num_inputs + hidden_size
-        self.num_features = num_features
         self.convolution = CONVOLUTIONS[convolution](num_inputs, hidden_size)
         self.mlp = Mlp(joined, 2 * joined, 2 * joined, num_features)
 
     def forward(self, channel: Channel, mask: Tensor) -> Tensor:
         """The nodes seen through A, mask (B, N) → (B, N, F), zero where padded."""
-        count, size = mask.shape
         joined = torch.cat([channel.x, torch.tanh(self.convolution(channel))], dim=-1)
-        real = mask.flatten().nonzero().squeeze(1)
-        out: Tensor = self.mlp(joined.flatten(0, 1).index_select(0, real))
-        whole = out.new_zeros(count * size, self.num_features).index_copy(0, real, out)
-        return whole.view(count, size, -1)
+        out: Tensor = self.mlp(joined)
+        return out * mask.unsqueeze(-1)
 
 
 class AdjacencyNetwork(nn.Module):
@@ -67,11 +62,13 @@ class AdjacencyNetwork(nn.Module):
         self, matrices: Sequence[Tensor], channels: Sequence[Channel], mask: Tensor
     ) -> Tensor:
         """A and A² (B, N, N), the nodes seen through them, mask (B, N) → (B, N, N)."""
-        pairs = RealPairs.of(mask, self.directed)
-        maps = [attend(view, pairs) for attend, view in zip(self.attention, channels, strict=True)]
-        seen = [pairs.pack(matrix) for matrix in matrices]
-        mixed = self.mix(torch.stack([*maps, *seen]).t())  # (R, 4)
+        maps = [attend(view) for attend, view in zip(self.attention, channels, strict=True)]
         if not self.directed:
-            mixed = 2 * mixed  # both directions of a pair get the same; GDSS adds them up
-        joined = torch.cat([torch.stack(seen, dim=1), mixed], dim=1)  # (R, 6)
-        return pairs.unpack(self.final(joined).squeeze(1))
+            maps = [(values + values.transpose(1, 2)) / 2.0 for values in maps]
+        mixed = self.mix(torch.stack([*maps, *matrices], dim=-1))  # (B, N, N, 4)
+        if not self.directed:
+            mixed = mixed + mixed.transpose(1, 2)
+        joined = torch.cat([torch.stack(list(matrices), dim=-1), mixed], dim=-1)  # (B, N, N, 6)
+        out: Tensor = self.final(joined).squeeze(-1)
+        off_diagonal = 1.0 - torch.eye(out.shape[-1], dtype=out.dtype, device=out.device)
+        return out * off_diagonal * mask.unsqueeze(-1) * mask.unsqueeze(-2)

@@ -1,4 +1,4 @@
-"""Pairs of nodes as a vector: what an adjacency holds, without diagonal, repetition and padding."""
+"""Pairs of nodes as a vector: what an adjacency holds, without diagonal and repetition."""
 
 from __future__ import annotations
 
@@ -51,48 +51,3 @@ def pair_order(size: int, directed: bool, device: torch.device) -> PairOrder:
         if not directed:
             spread[upper] = numbers
     return PairOrder(size, lower, upper, spread)
-
-
-@dataclass(frozen=True)
-class RealPairs:
-    """The pairs of real nodes in a padded batch of graphs, as one vector (R,).
-
-    `there` (R,) says where a pair is in the flattened matrices (B, N, N) of the batch; `back` (R,)
-    where its reverse is, which is the same pair if the graphs are undirected, and None otherwise.
-    """
-
-    shape: tuple[int, int, int]
-    there: Tensor
-    back: Tensor | None
-
-    @classmethod
-    def of(cls, mask: Tensor, directed: bool) -> RealPairs:
-        """The pairs among the nodes for which `mask` (B, N) is not 0."""
-        count, size = mask.shape
-        order = pair_order(size, directed, mask.device)
-        real = order.pack(mask.unsqueeze(-1) * mask.unsqueeze(-2)).flatten().nonzero().squeeze(1)
-        starts = torch.arange(0, count * size * size, size * size, device=mask.device).unsqueeze(1)
-        there, back = (
-            (starts + places).flatten().index_select(0, real)
-            for places in (order.lower, order.upper)
-        )
-        return cls((count, size, size), there, None if directed else back)
-
-    def pack(self, matrix: Tensor) -> Tensor:
-        """Matrices (B, N, N) to pairs (R,)."""
-        return matrix.flatten().index_select(0, self.there)
-
-    def pack_mean(self, matrix: Tensor) -> Tensor:
-        """Matrices (B, N, N) to pairs (R,), the mean of both directions if they are one pair."""
-        there = self.pack(matrix)
-        if self.back is None:
-            return there
-        return there.add_(matrix.flatten().index_select(0, self.back)).div_(2.0)
-
-    def unpack(self, pairs: Tensor) -> Tensor:
-        """Pairs (R,) to matrices (B, N, N), zero elsewhere."""
-        flat = pairs.new_zeros(self.shape).flatten()
-        if self.back is None:
-            return flat.index_copy(0, self.there, pairs).view(self.shape)
-        both = torch.cat([self.there, self.back])
-        return flat.index_copy(0, both, pairs.repeat(2)).view(self.shape)

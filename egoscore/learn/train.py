@@ -16,7 +16,7 @@ from egoscore.diffuse.sde import END_TIME
 from egoscore.ego import EgoGraphs
 from egoscore.errors import TrainingError
 from egoscore.keyed import Keys, Purpose, uniforms
-from egoscore.learn.loss import denoising_losses
+from egoscore.learn.loss import add_gradients
 from egoscore.learn.state import TrainingState
 
 FIRST_TIME = 1e-5
@@ -91,11 +91,11 @@ def _accumulate_gradients(
         graph = egos.graph
         noise = EgoNoise(keys, batch.sizes, graph.num_features, graph.directed, egos.device)
         t = _times(seed, state.epoch, chunk)
-        loss_x, loss_adj = denoising_losses(state.model, batch, noise, state.epoch, t, sde)
-        loss = (loss_x.sum() + loss_adj.sum()) / len(centres)
-        loss.backward()  # type: ignore[no-untyped-call]
-        total_x += float(loss_x.detach().sum())
-        total_adj += float(loss_adj.detach().sum())
+        loss_x, loss_adj = add_gradients(
+            state.model, batch, noise, state.epoch, t, sde, 1.0 / len(centres)
+        )
+        total_x += loss_x
+        total_adj += loss_adj
     return total_x / len(centres), total_adj / len(centres)
 
 

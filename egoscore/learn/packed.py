@@ -1,0 +1,308 @@
+"""Ego-graphs one after the other, without padding: what only compiled code does well.
+
+All nodes of a batch are rows (R,), all pairs of nodes a vector (P,), graph after graph, pairs in
+the order of the noise (`egoscore.learn.pairs`). Matrices exist only while a graph is at work.
+Behind the last node there is room for eight more, so that eight may always be read at once; what
+is computed for them means nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.keyed import compiled
+from egoscore.learn.lanes import (
+    WIDTH,
+    alike,
+    every,
+    load,
+    minus,
+    plus,
+    store,
+    tanh,
+    times,
+    times_plus,
+    total,
+)
+
+Floats = NDArray[np.float32]
+_fused = partial(compiled, fused=True)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the nodes and pairs of B graphs are: `sizes`, `starts`, `pair_starts`, (B,) each."""
+
+    sizes: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    pair_starts: NDArray[np.int64]
+    num_rows: int
+    num_pairs: int
+    directed: bool
+
+    @classmethod
+    def of(cls, sizes: NDArray[np.int64], directed: bool) -> Packing:
+        """Graphs of these sizes."""
+        pairs = sizes * (sizes - 1) // (1 if directed else 2)
+        ends, pair_ends = np.cumsum(sizes), np.cumsum(pairs)
+        room = int(ends[-1]) + WIDTH
+        return cls(sizes, ends - sizes, pair_ends - pairs, room, int(pair_ends[-1]), directed)
+
+    @property
+    def how(self) -> tuple[Any, ...]:
+        """What the kernels want to know."""
+        return self.sizes, self.starts, self.pair_starts, self.directed, self.width
+
+    @property
+    def end(self) -> int:
+        """How many rows are nodes; behind them there is room for eight more."""
+        return self.num_rows - WIDTH
+
+    @property
+    def width(self) -> int:
+        """The largest size, as a multiple of eight."""
+        return -(-int(self.sizes.max()) // WIDTH) * WIDTH
+
+
+@lru_cache(maxsize=256)
+def same_sizes(count: int, size: int, directed: bool) -> Packing:
+    """The packing of graphs of equal size."""
+    return Packing.of(np.full(count, size, dtype=np.int64), directed)
+
+
+@_fused
+def pack_nodes(sizes, starts, clean, noise, keep, spread, rows, columns, drawn):  # type: ignore[no-untyped-def]
+    """Real nodes, noised, from clean values (B, N, C) and noise (B, N, F) on the first of them.
+
+    They go into rows (R, C) and columns (C, R), the noise into drawn (F, R).
+    """
+    for b in range(len(sizes)):
+        for i in range(sizes[b]):
+            row = starts[b] + i
+            for f in range(clean.shape[2]):
+                value = clean[b, i, f]
+                if f < noise.shape[2]:
+                    value = keep[b] * value + spread[b] * noise[b, i, f]
+                    drawn[f, row] = noise[b, i, f]
+                rows[row, f] = value
+                columns[f, row] = value
+
+
+@_fused
+def pack_pairs(sizes, pair_starts, clean, noise, keep, spread, directed, pairs, drawn):  # type: ignore[no-untyped-def]
+    """Noised pairs (P,) and their noise, from clean matrices (B, N, N) and noise (B, pairs)."""
+    for b in range(len(sizes)):
+        start, position = pair_starts[b], 0
+        for i in range(sizes[b]):
+            for j in range(i):
+                z = noise[b, position]
+                pairs[start + position] = keep[b] * clean[b, i, j] + spread[b] * z
+                drawn[start + position] = z
+                position += 1
+                if directed:
+                    z = noise[b, position]
+                    pairs[start + position] = keep[b] * clean[b, j, i] + spread[b] * z
+                    drawn[start + position] = z
+                    position += 1
+
+
+@_fused
+def _unpack(pairs, start, size, width, directed, matrix):  # type: ignore[no-untyped-def]
+    """Pairs of one graph to its matrix, flat, with rows of `width`; zero elsewhere."""
+    matrix[: size * width] = np.float32(0.0)
+    position = start
+    for i in range(size):
+        for j in range(i):
+            matrix[i * width + j] = pairs[position]
+            position += directed
+            matrix[j * width + i] = pairs[position]
+            position += 1
+
+
+@_fused
+def _pack(matrix, start, size, width, directed, pairs):  # type: ignore[no-untyped-def]
+    """The reverse, from the lower triangle where graphs are undirected."""
+    position = start
+    for i in range(size):
+        for j in range(i):
+            pairs[position] = matrix[i * width + j]
+            position += 1
+            if directed:
+                pairs[position] = matrix[j * width + i]
+                position += 1
+
+
+@_fused
+def _square(matrix, size, width, squared):  # type: ignore[no-untyped-def]
+    for i in range(0, size, 2):
+        upper, lower = i * width, (i + 1) * width
+        for at in range(0, size, WIDTH):
+            first, other = every(np.float32(0.0)), every(np.float32(0.0))
+            for k in range(size):
+                there = load(matrix, k * width + at)
+                first = times_plus(alike(matrix, upper + k), there, first)
+                other = times_plus(alike(matrix, lower + k), there, other)
+            store(squared, upper + at, first)
+            store(squared, lower + at, other)
+
+
+@_fused
+def _propagation(matrix, size, width, scale):  # type: ignore[no-untyped-def]
+    """D^(-1/2) Ã D^(-1/2) in place, as `egoscore.learn.layers.propagation` has it.
+
+    The ones on the diagonal come last: a number just written is slow to load with its neighbours.
+    """
+    for i in range(size):
+        found = load(matrix, i * width)
+        for at in range(WIDTH, size, WIDTH):
+            found = plus(found, load(matrix, i * width + at))
+        degree = total(found) - matrix[i * width + i] + np.float32(1.0)
+        scale[i] = np.float32(1.0) / np.sqrt(max(degree, np.float32(1.0)))
+    for i in range(size):
+        own = every(scale[i])
+        for at in range(0, size, WIDTH):
+            there = times(load(matrix, i * width + at), own)
+            store(matrix, i * width + at, times(there, load(scale, at)))
+        matrix[i * width + i] = scale[i] * scale[i]
+
+
+@_fused
+def look_around(sizes, starts, pair_starts, directed, width, pairs, rows, around, squared):  # type: ignore[no-untyped-def]
+    """P·X of A and of A² from rows (R, C) into around (2, R, C), A² itself into pairs (P,).
+
+    Rows are written in ascending order: what spills from one into the next is overwritten.
+    """
+    count = rows.shape[1]
+    flat, out = rows.reshape(-1), around.reshape(-1)
+    second = around.shape[1] * count
+    matrix, power = np.empty(width * width, np.float32), np.empty(width * width, np.float32)
+    scale = np.zeros(width, np.float32)
+    for b in range(len(sizes)):
+        size, start = sizes[b], starts[b]
+        _unpack(pairs, pair_starts[b], size, width, directed, matrix)
+        _square(matrix, size, width, power)
+        _pack(power, pair_starts[b], size, width, directed, squared)
+        _propagation(matrix, size, width, scale)
+        _propagation(power, size, width, scale)
+        for i in range(size):
+            place = (start + i) * count
+            for at in range(0, count, WIDTH):
+                first, other = every(np.float32(0.0)), every(np.float32(0.0))
+                for j in range(size):
+                    x = load(flat, (start + j) * count + at)
+                    first = times_plus(alike(matrix, i * width + j), x, first)
+                    other = times_plus(alike(power, i * width + j), x, other)
+                store(out, place + at, first)
+                store(out, second + place + at, other)
+    end = starts[-1] + sizes[-1]
+    around[:, end:] = np.float32(0.0)
+
+
+@_fused
+def attend(sizes, starts, pair_starts, directed, width, num_heads, query, key, maps, means):  # type: ignore[no-untyped-def]
+    """Mean over heads of tanh(QKᵀ/√h) at pairs (P,), and over directions if they are one pair.
+
+    Queries and keys are (h, R); `maps` (R, heads, width) keeps what the gradient needs, if it is
+    not empty.
+    """
+    stride, depth = query.shape[1], query.shape[0] // num_heads
+    queries, keys, kept = query.reshape(-1), key.reshape(-1), maps.reshape(-1)
+    root = every(np.float32(1.0 / np.sqrt(query.shape[0])))
+    share = every(np.float32(1.0 / (num_heads * (1 if directed else 2))))
+    row, row_below = np.empty(width, np.float32), np.empty(width, np.float32)
+    keeps = maps.size > 0
+    for b in range(len(sizes)):
+        size, start, pair = sizes[b], starts[b], pair_starts[b]
+        for i in range(0, size, 2):  # two rows at a time: they share the keys
+            for at in range(0, size, WIDTH):
+                found, found_below = every(np.float32(0.0)), every(np.float32(0.0))
+                for head in range(num_heads):
+                    place = head * depth * stride + start
+                    product, product_below = every(np.float32(0.0)), every(np.float32(0.0))
+                    for _ in range(depth):
+                        there = load(keys, place + at)
+                        product = times_plus(alike(queries, place + i), there, product)
+                        product_below = times_plus(
+                            alike(queries, place + i + 1), there, product_below
+                        )
+                        place += stride
+                    one, below = tanh(times(product, root)), tanh(times(product_below, root))
+                    if keeps:
+                        map_row = ((start + i) * num_heads + head) * width + at
+                        store(kept, map_row, one)
+                        store(kept, map_row + num_heads * width, below)
+                    found, found_below = plus(found, one), plus(found_below, below)
+                store(row, at, times(found, share))
+                store(row_below, at, times(found_below, share))
+            _add_row(row, i, size, pair, directed, means)
+            if i + 1 < size:
+                _add_row(row_below, i + 1, size, pair, directed, means)
+
+
+@_fused
+def _add_row(row, i, size, pair, directed, means):  # type: ignore[no-untyped-def]
+    """Row i of a matrix to where its pairs are."""
+    for j in range(i):
+        place = i * (i - 1) // 2 + j
+        if directed:
+            means[pair + 2 * place] = row[j]
+        else:
+            means[pair + place] += row[j]  # the other direction came first
+    for j in range(i + 1, size):
+        place = j * (j - 1) // 2 + i
+        if directed:
+            means[pair + 2 * place + 1] = row[j]
+        else:
+            means[pair + place] = row[j]
+
+
+@_fused
+def _read_row(means, i, size, pair, directed, row):  # type: ignore[no-untyped-def]
+    """The reverse; zero on the diagonal and behind the last node."""
+    row[:] = np.float32(0.0)
+    for j in range(i):
+        place = i * (i - 1) // 2 + j
+        row[j] = means[pair + 2 * place] if directed else means[pair + place]
+    for j in range(i + 1, size):
+        place = j * (j - 1) // 2 + i
+        row[j] = means[pair + 2 * place + 1] if directed else means[pair + place]
+
+
+@_fused
+def attend_back(  # type: ignore[no-untyped-def]
+    sizes, starts, pair_starts, directed, width, num_heads, query, key, maps, grad, on_query, on_key
+):
+    """The gradient of `attend`: from that of its means, (P,), to that of queries and keys."""
+    stride, depth = query.shape[1], query.shape[0] // num_heads
+    queries, keys, kept = query.reshape(-1), key.reshape(-1), maps.reshape(-1)
+    to_query, to_key = on_query.reshape(-1), on_key.reshape(-1)
+    directions = 1 if directed else 2
+    share = every(np.float32(1.0 / (num_heads * directions * np.sqrt(query.shape[0]))))
+    row = np.empty(width, np.float32)
+    through = np.empty(width, np.float32)
+    to_key[:] = np.float32(0.0)
+    on_query[:, starts[-1] + sizes[-1] :] = np.float32(0.0)
+    for b in range(len(sizes)):
+        size, start = sizes[b], starts[b]
+        for i in range(size):
+            _read_row(grad, i, size, pair_starts[b], directed, row)
+            for head in range(num_heads):
+                map_row = ((start + i) * num_heads + head) * width
+                for at in range(0, size, WIDTH):
+                    one, arriving = load(kept, map_row + at), times(load(row, at), share)
+                    store(through, at, minus(arriving, times(arriving, times(one, one))))
+                place = head * depth * stride + start
+                for _ in range(depth):
+                    asked, found = alike(queries, place + i), every(np.float32(0.0))
+                    for at in range(0, size, WIDTH):
+                        passed = load(through, at)
+                        there = load(to_key, place + at)
+                        store(to_key, place + at, times_plus(passed, asked, there))
+                        found = times_plus(passed, load(keys, place + at), found)
+                    to_query[place + i] = total(found)
+                    place += stride
