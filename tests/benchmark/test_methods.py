@@ -74,6 +74,21 @@ def test_variants_draw_the_same_and_score_otherwise(job):
     assert not np.allclose(other[f"rec-{job}"], plain["rec"])
 
 
+def test_as_published_the_hidden_size_is_not_drawn_and_the_last_step_goes_too_far():
+    graph = generate_network(40, 80, 3, seed=1)
+    draw = Short("builtin", "published", 1)
+    with one_thread():
+        found = jobs()["published"].run(graph, draw, frozenset({"rec-published"}))
+        settings = EgoScore(
+            preset="paper", epochs=2, hidden_size=32, solver="em-overshoot", lr=draw.chosen["lr"]
+        ).settings()
+        model = fit_model(graph, settings, 1, CPU)
+        table = measure_nodes(model, graph, CPU)
+    assert draw.chosen.keys() == {"lr", "alpha"}
+    expected = combine(table, "rec", draw.chosen["alpha"], "sqrt_snr", model.sde)
+    np.testing.assert_array_equal(found["rec-published"], expected)
+
+
 def test_untrained_rows_score_with_the_networks_that_the_seed_draws():
     graph = generate_network(30, 60, 3, seed=1)
     draw = Short("builtin", "untrained", 2)
