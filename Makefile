@@ -86,11 +86,12 @@ bench-default: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ablation.py
 	$(BIN)/python benchmarks/default.py --data-dir $(DATA)
 
+KEPT := benchmarks/results/reproduction
 reproduction: $(VENV)/.installed-bench
-	$(BIN)/egoscore bench --datasets disney,books --methods all --jobs 2 --out runs/reproduction --data-dir $(DATA)
-	$(BIN)/egoscore bench --datasets reddit,enron --methods paper,attributes,ego-networks --trials 3 --jobs 2 \
-		--out runs/reproduction --data-dir $(DATA)
-	$(BIN)/python benchmarks/reproduction.py runs/reproduction
+	$(BIN)/egoscore bench --datasets disney,books --methods all --jobs 2 --out $(KEPT) --data-dir $(DATA)
+	$(BIN)/egoscore bench --datasets reddit,enron --methods paper,published,attributes,ego-networks --trials 3 --jobs 2 \
+		--out $(KEPT) --data-dir $(DATA)
+	$(BIN)/python benchmarks/reproduction.py
 
 clean:
 	rm -rf $(VENV) runs site .pytest_cache .mypy_cache .ruff_cache .hypothesis

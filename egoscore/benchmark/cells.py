@@ -121,7 +121,7 @@ class Table:
 
     def published(self, row: str, dataset: str) -> Published | None:
         """What was published of a row, if anything."""
-        return published().get((self.metric, row, dataset))
+        return published().get((self.metric, row.removesuffix("-published"), dataset))
 
 
 def shown(dataset: str) -> str:
