@@ -659,7 +659,7 @@ class TestDefaultPreset:
         assert surprised.decision_score_.shape == surprised.label_.shape == (60,)
         assert len(set(surprised.decision_score_.tolist())) > 50
         assert int(surprised.label_.sum()) == 6
-        assert surprised.loss_history_.shape == (3, 3)
+        assert surprised.loss_history_.shape == (3, 9)
         assert surprised.n_features_in_ == 4
         answers = surprised.predict(return_score=True, return_prob=True, return_conf=True)
         assert all(bool(answer.isfinite().all()) for answer in answers)

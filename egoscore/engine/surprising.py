@@ -17,7 +17,7 @@ from egoscore.engine.recipe import Bars, Recipe
 from egoscore.engine.run import RunDirectory
 from egoscore.explain.surprising import SurpriseReasons
 from egoscore.graph import AttributedGraph
-from egoscore.surprise.centre import NUM_FOLDS
+from egoscore.surprise.centre import NUM_NETWORKS
 from egoscore.surprise.model import SurpriseModel, Surprises
 from egoscore.surprise.network import Training
 
@@ -45,7 +45,9 @@ class Surprising(Recipe):
 
         All on the CPU and in one process: it takes seconds, or minutes for millions of nodes.
         """
-        with bars("Learning the surroundings", NUM_FOLDS * settings.updates, "updates") as advance:
+        with bars(
+            "Learning the surroundings", NUM_NETWORKS * settings.updates, "updates"
+        ) as advance:
             learned, table = SurpriseModel.fit(graph, settings, seed, run, advance)
         return cls(learned, settings, graph.fingerprint()), table
 

@@ -18,11 +18,14 @@ from egoscore.surprise.network import (
     Centres,
     Training,
     corrections,
+    left_by_the_linear_guess,
     share_left,
     train_centre,
 )
 
 NUM_FOLDS = 3
+NUM_ROUNDS = 3  # divisions into folds, each with networks of its own: less is left to the seed
+NUM_NETWORKS = NUM_ROUNDS * NUM_FOLDS
 _NODES_AT_ONCE = 65_536
 _MOST_NODES = 200_000  # to learn from: training meets no more
 _USUAL = 0.95  # the share of nodes, those predicted best, by which networks are judged
@@ -43,20 +46,22 @@ class CentreModel:
     """The score model of an ego-graph's centre given the rest of it.
 
     A denoiser that is exact for Gaussian data, plus what networks add to it. Each network is
-    trained on two thirds of the nodes and judges the others: none has seen what it judges.
+    trained on two thirds of the nodes and judges the others: none has seen what it judges. There
+    are three such divisions, so that a node is judged by three networks.
 
     Attributes: `gate` in [0, 1], how much of the networks' answer is used: what predicts nodes not
     seen best; `skill`, the share of the variance that is explained, of nodes not seen, by the
-    linear part and with the networks; the distances say how large an error is usual; `history`
-    (updates, folds) the losses of training.
+    linear part and with the networks; `distance` says how large an error of the linear part is
+    usual, by which those with the networks are measured, too: by their own, axes on which networks
+    leave nothing but their noise would count as much as others; `history`
+    (updates, networks) the losses of training.
     """
 
     context: Context
     networks: tuple[CentreNetwork, ...]
     gate: float
     skill: tuple[float, float]
-    linear_distance: Distance
-    network_distance: Distance
+    distance: Distance
     history: NDArray[np.float64]
 
     @classmethod
@@ -71,14 +76,14 @@ class CentreModel:
     ) -> CentreModel:
         """From what is around the nodes (N, C) and their own whitened features (N, k)."""
         some = sample_rows(len(white), _MOST_NODES, seed)
-        known, white, folds = known[some], white[some], parts_of(len(white), seed)[some]
+        known, white, folds = known[some], white[some], parts_of(len(white), seed)[:, some]
         context = Context.fit(known, white, seed)
         centres = _centres(context, known, white, held_out=True)
         trained = []
-        for number in range(NUM_FOLDS):
+        for number in range(NUM_NETWORKS):
             kept = None if store is None else store.load_network(number)
             if kept is None:
-                others = np.flatnonzero(folds != number)
+                others = np.flatnonzero(~_judged(number, folds))
                 kept = train_centre(centres, others, training, seed, number, advance)
                 if store is not None:
                     store.save_network(number, *kept)
@@ -87,13 +92,12 @@ class CentreModel:
             trained.append(kept)
         networks = tuple(network for network, _ in trained)
         history = np.array([losses for _, losses in trained], dtype=np.float64).T
-        draft = cls(context, networks, 0.0, (0.0, 0.0), _UNIT, _UNIT, history)
+        draft = cls(context, networks, 0.0, (0.0, 0.0), _UNIT, history)
         left, added = draft._errors(known, white, folds)
         gate = _gate(left, added)
         rest = left - gate * added
         skill = (_explained(left, white), _explained(rest, white))
-        distances = Distance.fit(left, seed), Distance.fit(rest, seed)
-        return cls(context, networks, gate, skill, *distances, history)
+        return cls(context, networks, gate, skill, Distance.fit(left, seed), history)
 
     def residuals(self, known: Floats, white: Floats, seed: int | None) -> tuple[Floats, Floats]:
         """How unusual the errors are, (N,) each: of the linear part, and with the networks.
@@ -105,16 +109,17 @@ class CentreModel:
         linear, network = np.empty((2, len(white)), dtype=np.float32)
         for start in range(0, len(white), _NODES_AT_ONCE):
             rows = slice(start, start + _NODES_AT_ONCE)
-            mine = None if folds is None else folds[rows]
+            mine = None if folds is None else folds[:, rows]
             left, added = self._errors(known[rows], white[rows], mine)
-            linear[rows] = self.linear_distance.squared(left)
-            network[rows] = self.network_distance.squared(left - np.float32(self.gate) * added)
+            linear[rows] = self.distance.squared(left)
+            network[rows] = self.distance.squared(left - np.float32(self.gate) * added)
         return linear, network
 
     def expected(self, known: Floats, white: Floats, folds: NDArray[np.int64] | None) -> Floats:
         """What the features (N, k) are expected to be by all that is learned, not looking at them.
 
-        `folds` (N,) says to which part of the training network the nodes belong, None for others.
+        `folds` (rounds, N) says to which parts of the training network the nodes belong, None for
+        others.
         """
         left, added = self._errors(known, white, folds)
         seen = np.clip(white, -CLIP, CLIP)  # what is left is left of this
@@ -128,11 +133,11 @@ class CentreModel:
         """What the linear guess leaves, and what the networks add to the guess, (N, k) each."""
         centres = _centres(self.context, known, white, folds is not None)
         added = np.zeros_like(white)
+        rounds = NUM_ROUNDS if folds is not None else NUM_NETWORKS  # that judge a node
         for number, network in enumerate(self.networks):
-            left, change = (part.numpy() for part in corrections(network, centres))
-            share = np.full(len(white), 1 / NUM_FOLDS) if folds is None else folds == number
-            added += share[:, None].astype(np.float32) * change
-        return left, added
+            judged = slice(None) if folds is None else np.flatnonzero(_judged(number, folds))
+            added[judged] += corrections(network, centres[judged]).numpy() / np.float32(rounds)
+        return left_by_the_linear_guess(centres).numpy(), added
 
 
 _UNIT = Distance(np.zeros(0), np.zeros((0, 0)))
@@ -144,9 +149,17 @@ def _centres(context: Context, known: Floats, white: Floats, held_out: bool) -> 
 
 
 def parts_of(size: int, seed: int) -> NDArray[np.int64]:
-    """To which part of the network each node belongs, (N,)."""
-    drawn = uniforms(seed, Purpose.FOLD, 0, np.arange(size))[:, 0]
-    return (drawn * NUM_FOLDS).astype(np.int64)
+    """To which part of the network each node belongs, in every round, (rounds, N)."""
+    nodes = np.arange(size)
+    drawn = [uniforms(seed, Purpose.FOLD, one, nodes)[:, 0] for one in range(NUM_ROUNDS)]
+    return (np.array(drawn) * NUM_FOLDS).astype(np.int64)
+
+
+def _judged(number: int, folds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which nodes (N,) the network of this number has not seen."""
+    one, fold = divmod(number, NUM_FOLDS)
+    unseen: NDArray[np.bool_] = folds[one] == fold
+    return unseen
 
 
 def _gate(left: Floats, added: Floats) -> float:

@@ -46,7 +46,7 @@ def expect(
     degrees = np.maximum(np.diff(links.indptr), 1)[:, None].astype(np.float32)
     around = ((links[:, others] @ white) / degrees).astype(np.float32)
     known = surroundings(around, structure[nodes] if model.is_told_structure else None)
-    folds = parts_of(graph.num_nodes, model.seed)[nodes] if is_training else None
+    folds = parts_of(graph.num_nodes, model.seed)[:, nodes] if is_training else None
     guess = model.centre.expected(known, model.whitening.apply(observed), folds)
     return Expectation(observed, model.whitening.revert(guess))
 

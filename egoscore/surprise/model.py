@@ -27,6 +27,9 @@ QUESTIONS = {
 _DEGREE = STRUCTURE.index("log_degree")
 # the others are sizes, and seen as logarithms
 _AS_MEASURED = ("mismatch", "mismatch_two_steps", "clustering")
+# Where most nodes are just what is expected, who is so a little more is noise of the networks: an
+# error of less than a tenth of what is usual counts as that much.
+_NO_ERROR = {"linear_residual": 0.1, "network_residual": 0.1}
 FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
 
@@ -193,7 +196,9 @@ def _asked(next_to: Likeness, two_away: Likeness, graph: AttributedGraph) -> lis
 
 def seen_as(channel: str, values: Floats) -> NDArray[np.floating]:
     """A channel's values (N,) on the scale on which they are calibrated."""
-    return values if channel in _AS_MEASURED else np.log(np.maximum(values, np.float32(1e-9)))
+    if channel in _AS_MEASURED:
+        return values
+    return np.log(np.maximum(values, np.float32(_NO_ERROR.get(channel, 1e-9))))
 
 
 def together(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

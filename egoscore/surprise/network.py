@@ -58,7 +58,7 @@ class Centres:
         x, mean, around = clipped
         return cls(x, mean, torch.from_numpy(variance.astype(np.float32)), around)
 
-    def __getitem__(self, nodes: Tensor) -> Centres:
+    def __getitem__(self, nodes: Tensor | slice | NDArray[np.int64]) -> Centres:
         return Centres(self.white[nodes], self.expected[nodes], self.variance, self.known[nodes])
 
     def linear_guess(self, noisy: Tensor, clarity: Tensor) -> Tensor:
@@ -172,14 +172,20 @@ def share_left(variance: NDArray[np.float64]) -> NDArray[np.float64]:
     return share
 
 
-@torch.no_grad()
-def corrections(network: CentreNetwork, centres: Centres) -> tuple[Tensor, Tensor]:
-    """What the linear guess leaves, and what the network adds to it: (N, k) each.
+def left_by_the_linear_guess(centres: Centres) -> Tensor:
+    """What the linear guess leaves of the features (N, k), when scoring.
 
     At one noise level and without noise, so that nothing is drawn: the same for every seed.
     """
     clarity = torch.full((len(centres.white), 1), SCORING_LEVEL)
+    return centres.white - centres.linear_guess(clarity.sigmoid().sqrt() * centres.white, clarity)
+
+
+@torch.no_grad()
+def corrections(network: CentreNetwork, centres: Centres) -> Tensor:
+    """What the network adds to that guess, (N, k)."""
+    clarity = torch.full((len(centres.white), 1), SCORING_LEVEL)
     noisy = clarity.sigmoid().sqrt() * centres.white
     guess = centres.linear_guess(noisy, clarity)
-    spread = (-clarity).sigmoid().sqrt()
-    return centres.white - guess, spread * network(noisy, guess, centres.known, clarity)
+    added: Tensor = (-clarity).sigmoid().sqrt() * network(noisy, guess, centres.known, clarity)
+    return added

@@ -21,7 +21,7 @@ from egoscore.surprise.network import CentreNetwork, Training
 QUICK = {"updates": 3, "hidden_size": 8}
 SETTINGS = Training(**QUICK)
 CPU = torch.device("cpu")
-NETWORKS = [f"network-{number}.safetensors" for number in range(3)]
+NETWORKS = [f"network-{number}.safetensors" for number in range(centre.NUM_NETWORKS)]
 
 
 class Bars:
@@ -69,13 +69,13 @@ class TestRecipe:
         recipe, table = fitted
         assert recipe.model is recipe.learned
         assert recipe.num_features == 4
-        assert recipe.history.shape == (3, 3)
+        assert recipe.history.shape == (3, centre.NUM_NETWORKS)
         np.testing.assert_array_equal(recipe.score(table), table.score)
 
     def test_progress_comes_to_its_end(self, graph):
         bars = Bars()
         fit(graph, bars=bars)
-        assert [(unit, total, done) for _, total, unit, done in bars.shown] == [("updates", 9, 9)]
+        assert [(unit, total, done) for _, total, unit, done in bars.shown] == [("updates", 27, 27)]
 
     def test_the_training_network_is_known_again(self, graph, fitted):
         recipe, table = fitted
@@ -110,7 +110,7 @@ class TestRecipe:
 
 
 class TestContinued:
-    @pytest.mark.parametrize("number", [0, 1, 2])
+    @pytest.mark.parametrize("number", [0, 4, 8])
     def test_broken_off_after_any_network_it_ends_the_same(
         self, tmp_path, graph, monkeypatch, number
     ):
@@ -136,7 +136,7 @@ class TestContinued:
 
         monkeypatch.setattr(centre, "train_centre", recording)
         detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path / "run")
-        assert trained == list(range(number + 1, 3))
+        assert trained == list(range(number + 1, centre.NUM_NETWORKS))
         files = ["scores.parquet", "scores.csv", "model.safetensors", "report.html", "config.json"]
         for name in (*files, "findings.json", "network/nodes.parquet", "network/edges.parquet"):
             expected = (tmp_path / "unbroken" / name).read_bytes()

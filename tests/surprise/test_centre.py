@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from egoscore.surprise import centre
-from egoscore.surprise.centre import NUM_FOLDS, CentreModel
+from egoscore.surprise.centre import NUM_FOLDS, NUM_NETWORKS, NUM_ROUNDS, CentreModel
 from egoscore.surprise.network import SCORING_LEVEL, CentreNetwork, Training, share_left
 
 QUICK = Training(hidden_size=8, updates=2, batch_size=32)
@@ -38,7 +38,7 @@ class Marks(CentreNetwork):
 
 @pytest.fixture
 def marked(monkeypatch):
-    """Networks that answer 1, 2, 3 in their order; what each was trained on."""
+    """Networks that answer 1, 2, 3 … in their order; what each was trained on."""
     trained = {}
 
     def mark(centres, nodes, config, seed, fold, advance):
@@ -65,25 +65,26 @@ class Store:
 
 class TestJudges:
     def answers(self, model, seed, size=120):
-        """Which network answered for which node, (N,): what was added is its mark."""
+        """Which networks answered for which node, (N,): what was added is the mean of marks."""
         known, white = data(size)
         folds = None if seed is None else centre.parts_of(size, seed)
         _, added = model._errors(known, white, folds)
         return added[:, 0] / np.sqrt(1 - SIGNAL)
 
     @pytest.mark.parametrize("seed", [0, 5])
-    def test_every_node_is_judged_by_the_network_that_has_not_seen_it(self, marked, seed):
+    def test_every_node_is_judged_by_the_networks_that_have_not_seen_it(self, marked, seed):
         judge = self.answers(fit(seed=seed), seed)
+        marks = np.zeros((NUM_NETWORKS, 120))
         for number, nodes in marked.items():
-            unseen = np.setdiff1d(np.arange(120), nodes)
-            np.testing.assert_allclose(judge[unseen], number + 1, rtol=1e-5)
-        assert sum(120 - len(nodes) for nodes in marked.values()) == 120
+            marks[number, np.setdiff1d(np.arange(120), nodes)] = number + 1
+        assert ((marks > 0).sum(axis=0) == NUM_ROUNDS).all()
+        np.testing.assert_allclose(judge, marks.sum(axis=0) / NUM_ROUNDS, rtol=1e-5)
 
     def test_each_network_sees_about_two_thirds(self, marked):
         fit(size=3000)
-        assert sorted(marked) == list(range(NUM_FOLDS))
+        assert sorted(marked) == list(range(NUM_NETWORKS))
         shares = [len(nodes) / 3000 for nodes in marked.values()]
-        assert shares == pytest.approx([2 / 3] * 3, abs=0.05)
+        assert shares == pytest.approx([2 / 3] * NUM_NETWORKS, abs=0.05)
 
     def test_another_seed_makes_other_parts(self, marked):
         fit(seed=0)
@@ -92,7 +93,7 @@ class TestJudges:
         assert not np.array_equal(before[0], marked[0])
 
     def test_of_strangers_all_have_an_equal_say(self, marked):
-        np.testing.assert_allclose(self.answers(fit(), None), 2, rtol=1e-5)
+        np.testing.assert_allclose(self.answers(fit(), None), (1 + NUM_NETWORKS) / 2, rtol=1e-5)
 
     def test_of_strangers_nothing_is_left_out_of_the_linear_part(self):
         known, white = data()
@@ -158,9 +159,9 @@ class TestGate:
         linear, learned = model.residuals(known, white, 0)
         assert model.gate < 0.2
         left, added = model._errors(known, white, centre.parts_of(120, 0))
-        np.testing.assert_array_equal(linear, model.linear_distance.squared(left))
+        np.testing.assert_array_equal(linear, model.distance.squared(left))
         rest = left - np.float32(model.gate) * added
-        np.testing.assert_array_equal(learned, model.network_distance.squared(rest))
+        np.testing.assert_array_equal(learned, model.distance.squared(rest))
 
 
 class TestSkill:
@@ -189,7 +190,7 @@ class TestStore:
     def test_finished_networks_are_kept_and_not_trained_again(self, monkeypatch):
         first = Store()
         model = fit(store=first)
-        assert first.saved == [0, 1, 2]
+        assert first.saved == list(range(NUM_NETWORKS))
 
         def work(*_):
             raise AssertionError("this was done before")
@@ -197,7 +198,7 @@ class TestStore:
         monkeypatch.setattr(centre, "train_centre", work)
         told = []
         again = fit(store=Store(first.kept), advance=told.append)
-        assert sum(told) == NUM_FOLDS * QUICK.updates
+        assert sum(told) == NUM_NETWORKS * QUICK.updates
         for ours, theirs in zip(
             again.residuals(*data(), 0), model.residuals(*data(), 0), strict=True
         ):
@@ -209,13 +210,13 @@ class TestStore:
         model = fit(store=whole)
         part = Store({1: whole.kept[1]})
         again = fit(store=part)
-        assert part.saved == [0, 2]
+        assert part.saved == [0, *range(2, NUM_NETWORKS)]
         np.testing.assert_array_equal(again.history, model.history)
         assert again.gate == model.gate
 
     def test_history_has_a_column_for_every_network(self):
         model = fit()
-        assert model.history.shape == (2, NUM_FOLDS)
+        assert model.history.shape == (2, NUM_NETWORKS)
         assert np.isfinite(model.history).all()
 
 
@@ -224,7 +225,7 @@ class TestStore:
 def test_where_all_nodes_are_in_one_part_nobody_is_judged_by_what_has_seen_them(size, seed):
     known, white = data(size)
     model = CentreModel.fit(known, white, QUICK, seed)
-    assert len(model.networks) == NUM_FOLDS
+    assert len(model.networks) == NUM_NETWORKS
     for found in (*model.residuals(known, white, seed), *model.residuals(known, white, None)):
         assert np.isfinite(found).all()
 
@@ -239,7 +240,7 @@ class TestExpected:
         rest = white - model.expected(known, white, folds)
         rest *= share_left(model.context.variance)  # what is judged sees a little of the node
         _, residual = model.residuals(known, white, seed)
-        np.testing.assert_allclose(model.network_distance.squared(rest), residual, rtol=1e-3)
+        np.testing.assert_allclose(model.distance.squared(rest), residual, rtol=1e-3)
 
     def test_without_networks_it_is_what_the_surroundings_let_one_expect(self):
         """Though the denoiser sees a little of the node itself."""
@@ -262,6 +263,9 @@ class TestExpected:
 
 def test_parts_are_a_third_each_and_the_same_for_the_same_seed():
     parts = centre.parts_of(9000, 3)
+    assert parts.shape == (NUM_ROUNDS, 9000)
     np.testing.assert_array_equal(parts, centre.parts_of(9000, 3))
-    np.testing.assert_allclose(np.bincount(parts) / 9000, [1 / 3] * 3, atol=0.03)
+    for one in parts:
+        np.testing.assert_allclose(np.bincount(one) / 9000, [1 / 3] * NUM_FOLDS, atol=0.03)
+    assert np.mean(parts[0] == parts[1]) == pytest.approx(1 / 3, abs=0.03)
     assert not np.array_equal(parts, centre.parts_of(9000, 4))

@@ -81,7 +81,7 @@ def test_what_is_left_is_the_residual_by_which_nodes_were_judged(judged, is_trai
     assert np.abs(white).max() < 8  # nothing here is farther than a network is asked about
     expectation = expect(model, graph, structure(graph), nodes, is_training)
     left = model.whitening.apply(expectation.observed) - model.whitening.apply(expectation.expected)
-    residual = model.centre.network_distance.squared((left * seen_through(model)).astype("f4"))
+    residual = model.centre.distance.squared((left * seen_through(model)).astype("f4"))
     judged_as = found if is_training else model.judge(graph, is_training=False)
     np.testing.assert_allclose(residual, judged_as.channels["network_residual"], rtol=2e-2)
 

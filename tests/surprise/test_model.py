@@ -10,6 +10,7 @@ from scipy.stats import rankdata, spearmanr
 from egoscore import AttributedGraph, generate_network
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.structure import describe_structure, structure
+from egoscore.surprise.centre import NUM_NETWORKS
 from egoscore.surprise.model import QUESTIONS, SurpriseModel, seen_as
 from egoscore.surprise.network import Training
 
@@ -342,7 +343,7 @@ def test_any_network_gives_finite_numbers_and_no_warning(name, directed, seed):
 def test_every_update_of_every_network_is_told(graph):
     told = []
     SurpriseModel.fit(graph, QUICK, 0, advance=told.append)
-    assert sum(told) == 3 * QUICK.updates
+    assert sum(told) == NUM_NETWORKS * QUICK.updates
 
 
 class TestPlainNetworks:
@@ -383,3 +384,19 @@ def test_company_is_not_asked_where_neighbours_tell_nothing():
     assert not model.next_to.strength.any()
     assert not model.two_away.strength.any()
     assert list(found.questions) == ["features", "place"]
+
+
+def test_where_most_nodes_are_alike_the_seed_has_no_say_in_their_order():
+    """What networks leave of nodes that are just as expected is noise, and not ranked."""
+    random = np.random.default_rng(0)
+    features = np.where(random.random((600, 1)) < 0.8, 0.0, random.normal(size=(600, 4)) ** 3)
+    features = (features + 1e-4 * random.normal(size=(600, 4))).astype(np.float32)
+    graph = AttributedGraph.from_edges(random.integers(0, 600, (2, 1500)), features)
+    training = Training(hidden_size=16, updates=60)
+    found = [SurpriseModel.fit(graph, training, seed)[1] for seed in (0, 1)]
+    alike = np.abs(features).max(axis=1) < 1e-3
+    assert alike.mean() > 0.7
+    for answers in (one.questions["features"][alike] for one in found):
+        assert np.ptp(answers) < 1e-9
+    unlike = [one.questions["features"][~alike] for one in found]
+    assert spearmanr(*unlike).statistic > 0.98
