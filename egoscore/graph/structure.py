@@ -13,6 +13,7 @@ from egoscore.graph.columns import LOGARITHM, FeatureColumn
 from egoscore.graph.csr import Csr
 from egoscore.graph.network import AttributedGraph
 from egoscore.keyed import compiled
+from egoscore.memory import give_back_memory
 
 STRUCTURE = (
     "log_degree",
@@ -46,7 +47,14 @@ def describe_structure() -> tuple[FeatureColumn, ...]:
 
 
 def structure(graph: AttributedGraph) -> NDArray[np.float64]:
-    """The columns of `STRUCTURE`, (N, 7); an isolated node's are all zero.
+    """The columns of `STRUCTURE`, (N, 7); an isolated node's are all zero."""
+    found = np.empty((graph.num_nodes, len(STRUCTURE)))
+    fill_structure(graph, found)
+    return found
+
+
+def fill_structure(graph: AttributedGraph, found: NDArray[np.floating]) -> None:
+    """The same in a given array (N, 7), with as little memory beside it as can be.
 
     log_degree: log(1 + d), with d neighbours.
     clustering: the share of the pairs of neighbours that are neighbours; 0 without a pair.
@@ -58,20 +66,22 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
     near = graph.neighbours
     degrees = near.degrees
     divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
-    log_degree, inverse = np.log1p(degrees), 1.0 / divisor
-    near_log_degree, near_inverse = (_sums(*near, values) for values in (log_degree, inverse))
+    inverse = 1.0 / divisor
     core, place = _peeled(near)
     triangles, products = _through_triangles(near, place, inverse)
-    columns = [
-        log_degree,
-        2.0 * triangles / np.maximum(degrees * (degrees - 1), 1),
-        np.log1p(2.0 * triangles / divisor),
-        near_log_degree / divisor,
-        near_inverse / divisor,
-        2.0 * products / divisor,  # a triangle can be walked round either way
-        np.log1p(core),
-    ]
-    return np.stack(columns, axis=1, dtype=np.float64)
+    del place
+    give_back_memory()
+    found[:, 6] = np.log1p(core)
+    found[:, 5] = 2.0 * products / divisor  # a triangle can be walked round either way
+    del core, products
+    found[:, 4] = _sums(*near, inverse) / divisor
+    del inverse
+    found[:, 2] = np.log1p(2.0 * triangles / divisor)
+    found[:, 1] = 2.0 * triangles / np.maximum(degrees * (degrees - 1), 1)
+    del triangles
+    log_degree = np.log1p(degrees)
+    found[:, 3] = _sums(*near, log_degree) / divisor
+    found[:, 0] = log_degree
 
 
 @compiled

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
-from egoscore.graph.structure import describe_structure, structure
+from egoscore.graph.structure import describe_structure, fill_structure
+from egoscore.memory import give_back_memory
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.ends import find_ends
 from egoscore.read.features import Features, read_features, with_unique_titles
@@ -26,6 +26,7 @@ from egoscore.read.weights import read_weights, weigh
 
 # the column's name, its numbers, and what stood before and after each of them
 Weights = tuple[str, NDArray[np.float64], tuple[str, str]]
+_NO_IDS = np.empty(0, dtype=np.int64)  # until the network is built
 
 
 def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
@@ -67,6 +68,7 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
     source, target, weights = _read_ends(edges, ends, choices, notes)
     if nodes is None:
         matched = match_ends(source, target, notes)
+        del source, target
         features, labels = Features(np.empty((0, 0), dtype=np.float32), ()), None
     else:
         loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
@@ -74,14 +76,17 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
         # nodes without a row have no label, and labels cannot be filled in
         fills = choices.impute is not None and choices.label is None
         matched = match_table(source, target, ids, tables, fills, notes)
-        del ids
+        del source, target, ids
+        give_back_memory()
         labels = take_labels(loaded, nodes, choices, matched.extra, notes)
         features = read_features(
             loaded, nodes, choices.features, matched.extra, notes, choices.impute is not None
         )
-    del source, target
-    pa.default_memory_pool().release_unused()  # what the tables needed, the network needs now
+    give_back_memory()  # what the tables needed, the network needs now
     graph = _build(matched, features, labels, weights, choices, notes)
+    give_back_memory()
+    # last of all: as objects ids take several times the memory of their text
+    graph = replace(graph, ids=matched.ids.to_numpy(zero_copy_only=False))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Reading(graph, (*before, *notes))
 
@@ -105,8 +110,9 @@ def _read_ends(
     if weight in ends:
         raise InputError(f"--weight names the column '{weight}', which holds ids; give another.")
     wanted = [*ends, *([weight] if weight else [])]
-    loaded = edges.read(wanted)
+    loaded = edges.read(wanted, coded=ends)
     source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
+    give_back_memory()
     if not len(source.codes) and not edges.may_be_empty:
         raise InputError(f"{edges.name} has no rows; a network needs edges.")
     weights = None
@@ -142,10 +148,17 @@ def _build(
         )
     if not columns:
         return _plain(matched, labels, choices, notes)
-    graph = AttributedGraph.from_edges(matched.ends, values, choices.directed, matched.ids, labels)
     columns = with_unique_titles(columns)
     titles = tuple(column.title for column in columns)
-    return replace(graph, columns=columns, feature_names=titles)
+    return AttributedGraph.from_ends(
+        matched.ends,
+        choices.directed,
+        values,
+        ids=_NO_IDS,
+        labels=labels,
+        columns=columns,
+        feature_names=titles,
+    )
 
 
 def _plain(
@@ -155,7 +168,9 @@ def _plain(
     if not len(matched.ends[0]):
         raise InputError("The network has neither edges nor features; give it one of them.")
     nothing = np.zeros((len(matched.ids), 1), dtype=np.float32)
-    graph = AttributedGraph.from_edges(matched.ends, nothing, choices.directed, matched.ids, labels)
+    graph = AttributedGraph.from_ends(
+        matched.ends, choices.directed, nothing, ids=_NO_IDS, labels=labels
+    )
     return with_structure(graph, notes)
 
 
@@ -167,5 +182,7 @@ def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:
     )
     columns = describe_structure()
     titles = tuple(column.title for column in columns)
-    values = structure(graph).astype(np.float32)
+    give_back_memory()
+    values = np.empty((graph.num_nodes, len(columns)), dtype=np.float32)
+    fill_structure(graph, values)
     return replace(graph, features=values, columns=columns, feature_names=titles)

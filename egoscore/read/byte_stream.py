@@ -13,13 +13,11 @@ _PIECE = 1 << 20
 
 
 class ByteStream:
-    """A file object for pyarrow.
+    """The text of a file in UTF-8.
 
     Attributes, of what has come by so far: `quotes`, how many; `has_nul`, whether any byte was
     zero, which no text has; `last_byte` that does not end a line.
     """
-
-    closed = False
 
     def __init__(self, raw: Any, encoding: str, joins_spaces: bool) -> None:
         self._raw = raw
@@ -74,8 +72,3 @@ class ByteStream:
     def close(self) -> None:
         """Let go of the file."""
         self._raw.close()
-        self.closed = True
-
-    def readable(self) -> bool:
-        """Whether it can be read, which pyarrow asks."""
-        return True

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
+from egoscore.memory import give_back_memory
 from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.kinds import decide
 from egoscore.read.table import Table, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
+_MANY_ROWS = 1 << 18  # what deciding on a column of as many took is worth giving back
 _AS = {"number": "numbers as they are", "yes/no": "yes/no, as 1 and 0", "date": "days since 1970"}
 
 
@@ -56,7 +58,11 @@ def _decided(
 ) -> list[Column]:
     columns = []
     for name in list(loaded):
-        found = decide(name, loaded.pop(name), table.name, table.separator)
+        column = loaded.pop(name)
+        found = decide(name, column, table.name, table.separator)
+        if len(column) >= _MANY_ROWS:
+            del column
+            give_back_memory()
         is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
         if is_nameless and isinstance(found, Column) and _counts(found):
             found = Unusable(name, "has no name and only counts the rows")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from egoscore.errors import InputError
+from egoscore.read.collect import collect
 from egoscore.read.opening import DAMAGE
 from egoscore.read.table import SAMPLE, ArrowTable, Table, is_number
 
@@ -27,13 +28,16 @@ class ParquetTable(Table):
             raise _incomplete(self.name, "Parquet") from error
         super().__init__(self.name, self._schema.names)
 
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        kinds = {column: self._schema.field(column).type for column in columns}
         try:
             with pq.ParquetFile(self._path) as file:
-                table = file.read(columns=list(columns))
+                batches = file.iter_batches(columns=list(columns))
+                return collect((batch.select(list(columns)) for batch in batches), kinds, coded)
         except (*DAMAGE, UnicodeDecodeError) as error:
             raise _incomplete(self.name, "Parquet") from error
-        return {column: table[column] for column in columns}
 
     def sample(self, column: str) -> pa.ChunkedArray:
         try:

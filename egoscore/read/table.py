@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -42,8 +42,13 @@ class Table(ABC):
             raise InputError(f"{name} has two columns called '{twice}'; rename one of them.")
 
     @abstractmethod
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """These columns, all of them at once."""
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        """These columns, all of them at once.
+
+        Of those that are `coded` only codes are wanted: what is not in memory anyway comes as such.
+        """
 
     @abstractmethod
     def sample(self, column: str) -> pa.ChunkedArray:
@@ -61,7 +66,9 @@ class ArrowTable(Table):
         super().__init__(name, table.column_names)
         self._table, self._odd = table, odd or {}
 
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
         for column in columns:
             if column in self._odd:
                 raise InputError(
