@@ -13,11 +13,11 @@ BYTES = "B"  # the unit of what is counted in bytes
 class Bars(Protocol):
     """Makes progress bars."""
 
-    def __call__(self, title: str, total: int, unit: str) -> AbstractContextManager[Advance]:
-        """A bar over `total` of `unit`; what it gives is called with how many are done."""
+    def __call__(self, title: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+        """A bar over `total` of `unit`, if that is known; told how many more are done."""
 
 
 @contextmanager
-def no_bars(title: str, total: int, unit: str) -> Iterator[Advance]:
+def no_bars(title: str, total: int | None, unit: str) -> Iterator[Advance]:
     """For those who show none."""
     yield lambda count: None

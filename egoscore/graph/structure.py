@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.bars import Bars, no_bars
 from egoscore.graph.columns import LOGARITHM, FeatureColumn
 from egoscore.graph.csr import Csr
 from egoscore.graph.network import AttributedGraph
@@ -24,6 +25,7 @@ STRUCTURE = (
     "return_3",
     "core",
 )
+_NODES_AT_ONCE = 1 << 16  # between two words about how far it has come
 
 
 # what the columns are called for a reader, and which are kept as the logarithm of one plus
@@ -53,7 +55,9 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
     return found
 
 
-def fill_structure(graph: AttributedGraph, found: NDArray[np.floating]) -> None:
+def fill_structure(
+    graph: AttributedGraph, found: NDArray[np.floating], bars: Bars = no_bars
+) -> None:
     """The same in a given array (N, 7), with as little memory beside it as can be.
 
     log_degree: log(1 + d), with d neighbours.
@@ -68,7 +72,7 @@ def fill_structure(graph: AttributedGraph, found: NDArray[np.floating]) -> None:
     divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
     inverse = 1.0 / divisor
     core, place = _peeled(near)
-    triangles, products = _through_triangles(near, place, inverse)
+    triangles, products = _through_triangles(near, place, inverse, bars)
     del place
     give_back_memory()
     found[:, 6] = np.log1p(core)
@@ -141,12 +145,17 @@ def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyp
 
 
 def _through_triangles(
-    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64]
+    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64], bars: Bars
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
     starts, indices = _upward(near.indptr, near.indices, place)
     number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
-    _add_triangles(starts, indices, inverse, number, products)
+    reached_from = np.full(len(place), -1, dtype=np.int32)
+    with bars("Looking for triangles", len(indices), "edges") as advance:
+        for first in range(0, len(place), _NODES_AT_ONCE):
+            last = min(first + _NODES_AT_ONCE, len(place))
+            _add_triangles(first, last, starts, indices, inverse, reached_from, number, products)
+            advance(int(starts[last] - starts[first]))
     return number, products
 
 
@@ -166,13 +175,14 @@ def _upward(indptr, indices, place):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_triangles(indptr, indices, inverse, number, products):  # type: ignore[no-untyped-def]
+def _add_triangles(first, last, indptr, indices, inverse, reached_from, number, products):  # type: ignore[no-untyped-def]
     """Every triangle once, from its lowest corner; edges go upward only, so no list is long.
+
+    Of corners from `first` up to `last`; `reached_from` (N,) is -1 before the first of them.
 
     Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", 2008.
     """
-    reached_from = np.full(len(number), -1, dtype=np.int32)
-    for low in range(len(number)):
+    for low in range(first, last):
         for edge in range(indptr[low], indptr[low + 1]):
             reached_from[indices[edge]] = low
         for low_middle in range(indptr[low], indptr[low + 1]):

@@ -55,6 +55,11 @@ class ByteStream:
             kept, self._is_first = kept.lstrip(b" \t"), False
         return _RUN.sub(b"\t", _AROUND_LINES.sub(rb"\1", kept))
 
+    def tell(self) -> int:
+        """How far in the file itself that is."""
+        position: int = self._raw.tell()
+        return position
+
     def lines(self) -> Iterator[str]:
         """The text line by line, for those who need it slowly."""
         rest = b""

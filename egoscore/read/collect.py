@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
+from egoscore.bars import Advance
 from egoscore.read.table import is_text
 from egoscore.read.text_codes import TextCodes
 
@@ -23,6 +24,18 @@ class _Chunks:
     def column(self) -> pa.ChunkedArray:
         """All rows."""
         return pa.chunked_array(self._chunks, self._kind)
+
+
+def told(
+    batches: Iterable[pa.RecordBatch], tell: Callable[[], int], advance: Advance
+) -> Iterator[pa.RecordBatch]:
+    """The same batches; after each `advance` hears how much farther on `tell` is."""
+    before = 0
+    for batch in batches:
+        yield batch
+        now = tell()
+        advance(now - before)
+        before = now
 
 
 def collect(

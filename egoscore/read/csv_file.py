@@ -12,9 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from egoscore.bars import BYTES
 from egoscore.errors import InputError
 from egoscore.read.byte_stream import ByteStream
-from egoscore.read.collect import collect
+from egoscore.read.collect import collect, told
 from egoscore.read.dialect import RUNS, Dialect, TooShortError, sniff
 from egoscore.read.encoding import not_a_table, not_utf8
 from egoscore.read.numbers import parse_numbers
@@ -112,8 +113,9 @@ class CsvTable(Table):
 
     def _read(self, columns: Sequence[str], coded: Collection[str]) -> dict[str, pa.ChunkedArray]:
         try:
-            with self._open() as stream:
-                batches = self._parse(stream, columns)
+            title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
+            with self._open() as stream, self.bars(title, size, BYTES) as advance:
+                batches = told(self._parse(stream, columns), stream.tell, advance)
                 table = collect(batches, dict.fromkeys(columns, pa.string()), coded)
         except LongRowError as error:
             raise InputError(

@@ -57,25 +57,31 @@ def _decided(
     notes: list[str],
 ) -> list[Column]:
     columns = []
-    for name in list(loaded):
-        column = loaded.pop(name)
-        found = decide(name, column, table.name, table.separator)
-        if len(column) >= _MANY_ROWS:
-            del column
-            give_back_memory()
-        is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
-        if is_nameless and isinstance(found, Column) and _counts(found):
-            found = Unusable(name, "has no name and only counts the rows")
-        if isinstance(found, Column):
-            columns.append(found)
-            continue
-        if asked is not None:
-            raise InputError(
-                f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; leave it "
-                "out of --features."
-            )
-        notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
+    with table.bars("Turning columns into numbers", len(loaded), "columns") as advance:
+        for name in list(loaded):
+            found = _decided_one(name, loaded.pop(name), table)
+            advance(1)
+            if isinstance(found, Column):
+                columns.append(found)
+                continue
+            if asked is not None:
+                raise InputError(
+                    f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; "
+                    "leave it out of --features."
+                )
+            notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
     return columns
+
+
+def _decided_one(name: str, column: pa.ChunkedArray, table: Table) -> Column | Unusable:
+    found = decide(name, column, table.name, table.separator)
+    if len(column) >= _MANY_ROWS:
+        del column
+        give_back_memory()
+    is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
+    if is_nameless and isinstance(found, Column) and _counts(found):
+        return Unusable(name, "has no name and only counts the rows")
+    return found
 
 
 def _counts(column: Column) -> bool:

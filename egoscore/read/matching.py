@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from egoscore.bars import Advance, Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.numerals import counted
@@ -35,12 +36,13 @@ class Matched:
     extra: int = 0
 
 
-def match_ends(source: IdColumn, target: IdColumn, notes: list[str]) -> Matched:
+def match_ends(
+    source: IdColumn, target: IdColumn, notes: list[str], bars: Bars = no_bars
+) -> Matched:
     """The nodes that the edges name, when no table does; the codes of both are used up."""
     _refuse_missing_ends(source, target)
     ends = settle([source, target], False, notes)
-    ids, rows = _numbers([end.values for end in ends])
-    return Matched(ids, _joined(ends, rows))
+    return Matched(*_joined(ends, [], bars))
 
 
 def match_table(
@@ -50,6 +52,7 @@ def match_table(
     tables: tuple[str, str],
     keeps_extra: bool,
     notes: list[str],
+    bars: Bars = no_bars,
 ) -> Matched:
     """The nodes of a table and, with `keeps_extra`, those that only the edges name.
 
@@ -59,12 +62,11 @@ def match_table(
     _refuse_missing_ends(source, target)
     _refuse_bad_table_ids(table_ids, tables[1])
     *ends, table_ids = settle([source, target, table_ids], True, notes)
-    every, (own, *rows) = _numbers([table_ids.values, *(end.values for end in ends)])
-    size = len(own)
-    if int(own[-1]) < size - 1:  # 12.0 and 12.00 may both have become 12
+    size = len(table_ids.values)
+    every, joined = _joined(ends, [table_ids.values], bars)
+    if not every.slice(0, size).equals(table_ids.values):  # 12.0 and 12.00 may both have become 12
         check.ids(table_ids.values.to_numpy(zero_copy_only=False), size)
     unknown = every.slice(size)
-    joined = _joined(ends, rows)
     if not len(unknown):
         _note_isolated(joined, size, tables, notes)
         return Matched(every, joined)
@@ -107,29 +109,38 @@ def _only_in_edges(unknown: pa.Array, tables: tuple[str, str]) -> str:
     )
 
 
-def _numbers(columns: list[pa.Array]) -> tuple[pa.Array, list[NDArray[np.int32]]]:
+def _joined(
+    ends: list[IdColumn], first: list[pa.Array], bars: Bars
+) -> tuple[pa.Array, list[NDArray[np.int32]]]:
+    """The different ids, those that come `first` and then those of the ends, and the ends' rows.
+
+    The rows take the place of the codes: of millions of edges there is no other copy.
+    """
+    columns = [*first, *(end.values for end in ends)]
+    total = sum(map(len, columns)) + sum(len(end.codes) for end in ends)
+    with bars("Matching ids", total, "ids") as advance:
+        ids, rows = _numbers(columns, advance)
+        for end, of_ids in zip(ends, rows[len(first) :], strict=True):
+            for start in range(0, len(end.codes), _AT_ONCE):  # numpy widens what it looks up
+                part = end.codes[start : start + _AT_ONCE]
+                part[:] = of_ids[part]
+                advance(len(part))
+    return ids, [end.codes for end in ends]
+
+
+def _numbers(columns: list[pa.Array], advance: Advance) -> tuple[pa.Array, list[NDArray[np.int32]]]:
     """The different ids of several columns in the order they come, and the numbers of each."""
     if is_text(columns[0].type):  # in less memory than Arrow needs
         codes = TextCodes()
         for column in columns:
             codes.add(column)
+            advance(len(column))
         every = codes.column().combine_chunks()
     else:
         every = pa.concat_arrays(columns).dictionary_encode()
+        advance(len(every))
     ends = np.cumsum([len(column) for column in columns])
     return every.dictionary, np.split(every.indices.to_numpy(), ends[:-1])
-
-
-def _joined(ends: list[IdColumn], rows: list[NDArray[np.int32]]) -> list[NDArray[np.int32]]:
-    """The row of every edge's ends, in place of their codes: of millions there is no other copy.
-
-    `rows` are those of the different ids.
-    """
-    for end, of_ids in zip(ends, rows, strict=True):
-        for start in range(0, len(end.codes), _AT_ONCE):  # numpy widens what it looks up
-            part = end.codes[start : start + _AT_ONCE]
-            part[:] = of_ids[part]
-    return [end.codes for end in ends]
 
 
 def _refuse_missing_ends(source: IdColumn, target: IdColumn) -> None:

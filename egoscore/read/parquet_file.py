@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from egoscore.bars import Advance
 from egoscore.errors import InputError
 from egoscore.read.collect import collect
 from egoscore.read.opening import DAMAGE
@@ -33,9 +34,13 @@ class ParquetTable(Table):
     ) -> dict[str, pa.ChunkedArray]:
         kinds = {column: self._schema.field(column).type for column in columns}
         try:
-            with pq.ParquetFile(self._path) as file:
-                batches = file.iter_batches(columns=list(columns))
-                return collect((batch.select(list(columns)) for batch in batches), kinds, coded)
+            title, wanted = f"Reading {Path(self.name).name}", list(columns)
+            with (
+                pq.ParquetFile(self._path) as file,
+                self.bars(title, file.metadata.num_rows, "rows") as advance,
+            ):
+                batches = (batch.select(wanted) for batch in file.iter_batches(columns=wanted))
+                return collect(_counted(batches, advance), kinds, coded)
         except (*DAMAGE, UnicodeDecodeError) as error:
             raise _incomplete(self.name, "Parquet") from error
 
@@ -50,6 +55,12 @@ class ParquetTable(Table):
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
+
+
+def _counted(batches: Iterable[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        advance(batch.num_rows)
 
 
 def open_arrow(path: Path, name: str | None = None) -> ArrowTable:

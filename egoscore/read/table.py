@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 
 INDEX = "__index_level_0__"  # what pyarrow calls the nameless index of a pandas frame
@@ -26,11 +27,13 @@ class Table(ABC):
         nameless: those of `columns` that are called by their place.
         separator: what stands between cells in the file, if anything does.
         may_be_empty: whether a network without these edges is one all the same.
+        bars: what shows how far reading has come.
     """
 
     nameless: frozenset[str] = frozenset((INDEX,))
     separator = ""
     may_be_empty = False
+    bars: Bars = staticmethod(no_bars)
 
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name
