@@ -143,7 +143,7 @@ def _verify(letters, ends, starts, known, codes):  # type: ignore[no-untyped-def
         for row in rows:
             where[row - first] = starts[max(codes[row], 0)]
         for row in rows:
-            touched |= known[where[row - first]]
+            touched |= known[min(where[row - first], len(known) - 1)]  # empty text may be beyond
         for row in rows:
             begin, start = ends[row], where[row - first]
             length = ends[row + 1] - begin
