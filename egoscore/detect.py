@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from egoscore.bars import Bars
 from egoscore.detector import EgoScore
 from egoscore.device import choose_device
 from egoscore.engine.files import replacing, write_text
@@ -24,7 +25,7 @@ from egoscore.tell import findings as kept
 from egoscore.tell.doubt import remarks
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import Evaluation, evaluate
-from egoscore.tell.progress import working
+from egoscore.tell.progress import passing_bars, working
 from egoscore.tell.ranking import id_column, ranking
 from egoscore.tell.report import render_report
 from egoscore.tell.spreadsheet import write_spreadsheet
@@ -64,25 +65,34 @@ def detect(
     choose_device(detector.gpu)  # a missing device is told before anything is written
     with RunDirectory.open(out, config) as run:
         detector.fit_in(run, graph)
-        with working("Explaining and writing", detector.verbose):
+        bars = passing_bars(detector.verbose)
+        with working("Ranking", detector.verbose):
             detector.save(run.model_file)
             table = _ranked(graph, detector)
-            found = _findings(graph, detector, table, origin.notes)
-            _write(run.path, config, graph, table, found)
+        found = _findings(graph, detector, table, origin.notes, bars)
+        _write(run.path, config, graph, table, found, bars)
     labels, score = graph.labels, detector.decision_score_.numpy()
     evaluation = None if labels is None else evaluate(labels, score)
     return Detection(graph, detector, table, evaluation, found, run.path)
 
 
 def _write(
-    path: Path, config: dict[str, Any], graph: AttributedGraph, table: pa.Table, found: Findings
+    path: Path,
+    config: dict[str, Any],
+    graph: AttributedGraph,
+    table: pa.Table,
+    found: Findings,
+    bars: Bars,
 ) -> None:
     """Everything that is told; findings.json last, for it says that the run is finished."""
-    save_network(graph, id_column(graph.ids), path)
-    write_table(table, path / "scores.parquet")
-    with replacing(path / "scores.csv") as draft:
-        write_spreadsheet(table, draft)
-    write_text(path / "report.html", render_report(config, table, found))
+    with bars("Writing", 4 * graph.num_nodes + graph.num_edges, "rows") as advance:
+        write_table(table, path / "scores.parquet", advance)
+        with replacing(path / "scores.csv") as draft:
+            write_spreadsheet(table, draft)
+        advance(graph.num_nodes)
+        save_network(graph, id_column(graph.ids), path, advance)
+        write_text(path / "report.html", render_report(config, table, found))
+        advance(graph.num_nodes)
     write_text(path / kept.FILE, found.to_json())
 
 
@@ -95,7 +105,7 @@ def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
 
 
 def _findings(
-    graph: AttributedGraph, detector: EgoScore, table: pa.Table, notes: Sequence[str]
+    graph: AttributedGraph, detector: EgoScore, table: pa.Table, notes: Sequence[str], bars: Bars
 ) -> Findings:
     score = detector.decision_score_.numpy()
     said = _remarks(detector, graph, score)
@@ -104,6 +114,11 @@ def _findings(
     losses = detector.loss_history_
     shown = np.unique(np.linspace(0, len(losses) - 1, _LOSSES_KEPT).astype(int))
     highest = np.argsort(-score, kind="stable")[:_EXPLAINED]
+    explanations = []
+    with bars("Explaining", len(highest), "nodes") as advance:
+        for explanation in detector.explain_rows(highest.tolist()):
+            explanations.append(explanation)
+            advance(1)
     return Findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
@@ -112,7 +127,7 @@ def _findings(
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
         num_steps=len(losses),
-        explanations=tuple(detector.explain_rows(highest.tolist())),
+        explanations=tuple(explanations),
     )
 
 

@@ -14,11 +14,12 @@ from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from egoscore import settings as rules
+from egoscore.bars import Bars
 from egoscore.device import choose_device, one_thread
 from egoscore.engine.files import load_tensors, model_path, save_tensors
 from egoscore.engine.kept_network import load_network
 from egoscore.engine.model import parse_metadata
-from egoscore.engine.recipe import Bars, Recipe, Table
+from egoscore.engine.recipe import Recipe, Table
 from egoscore.engine.reconstructing import Reconstructing
 from egoscore.engine.run import RunDirectory
 from egoscore.engine.surprising import Surprising

@@ -1,9 +1,7 @@
-"""Where computations run: the one place that knows about devices, threads and their memory."""
+"""Where computations run: the one place that knows about devices and threads."""
 
 from __future__ import annotations
 
-import ctypes
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -44,14 +42,3 @@ def one_thread() -> Iterator[None]:
     finally:
         torch.set_num_threads(before)
         torch.set_flush_denormal(flushed)
-
-
-def give_back_memory() -> None:
-    """Return to the system what was freed between things still in use.
-
-    glibc often does not reuse freed aligned blocks (its bug 14581): without this, scoring may take
-    several times the memory that it has in use. Elsewhere there is nothing to do.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-    if trim is not None:
-        trim(0)

@@ -1,13 +1,9 @@
 """Devices and threads: what is asked for, or a clear refusal; and all is put back."""
 
-import platform
-from pathlib import Path
-
-import numpy as np
 import pytest
 import torch
 
-from egoscore.device import choose_device, give_back_memory, one_thread
+from egoscore.device import choose_device, one_thread
 from egoscore.errors import DeviceError
 
 
@@ -78,20 +74,3 @@ def test_numbers_next_to_nothing_are_zero_inside_and_not_outside():
     with one_thread():
         assert float(tiny * 1.0) == 0.0
     assert float(tiny * 1.0) > 0.0
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="for glibc only")
-def test_what_was_freed_between_things_in_use_goes_back_to_the_system():
-    blocks = [np.ones(12_000) for _ in range(1500)]  # 96 kB each: below what is mapped by itself
-    kept = blocks[::30]
-    before = resident_mb()
-    del blocks
-    assert resident_mb() > before - 50, "freed blocks go back by themselves: nothing is shown here"
-    give_back_memory()
-    assert resident_mb() < before - 100
-    assert all((block == 1.0).all() for block in kept)
-
-
-def resident_mb() -> float:
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024

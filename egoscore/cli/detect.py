@@ -196,7 +196,7 @@ def _read(
     from egoscore.errors import InputError
     from egoscore.read import read_tables
     from egoscore.read.source import read_source
-    from egoscore.tell.progress import working
+    from egoscore.tell.progress import passing_bars
 
     if (network is None) == (edges is None):
         raise InputError(
@@ -207,10 +207,10 @@ def _read(
         raise InputError("--nodes needs --edges: a table of nodes alone is no network.")
     about = network if edges is None else " and ".join(str(p) for p in (edges, nodes) if p)
     assert about is not None
-    with working(f"Reading {about}", int(not quiet)):
-        if edges is not None:
-            return about, read_tables(edges, nodes, choices)
-        return about, read_source(about, data_dir, choices)
+    bars = passing_bars(int(not quiet))
+    if edges is not None:
+        return about, read_tables(edges, nodes, choices, bars)
+    return about, read_source(about, data_dir, choices, bars)
 
 
 def _columns(texts: list[str]) -> tuple[str, ...]:

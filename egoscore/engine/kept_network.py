@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from egoscore.bars import Advance
 from egoscore.engine.files import EDGES_FILE, NODES_FILE, replacing
+from egoscore.engine.run import write_table
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.columns import FeatureColumn
@@ -19,8 +21,13 @@ from egoscore.numerals import counted
 _ROWS_AT_ONCE = 262_144
 
 
-def save_network(graph: AttributedGraph, ids: pa.Array, run: Path) -> None:
-    """Write nodes with their features, and edges by number; `ids` (N,) as in the ranking."""
+def save_network(
+    graph: AttributedGraph, ids: pa.Array, run: Path, advance: Advance = lambda count: None
+) -> None:
+    """Write nodes with their features, and edges by number; `ids` (N,) as in the ranking.
+
+    `advance` hears how many rows are written.
+    """
     (run / NODES_FILE).parent.mkdir(exist_ok=True)
     about = {
         "directed": graph.directed,
@@ -34,8 +41,8 @@ def save_network(graph: AttributedGraph, ids: pa.Array, run: Path) -> None:
             rows = slice(start, start + _ROWS_AT_ONCE)
             columns = np.ascontiguousarray(graph.features[rows].T)
             writer.write_table(pa.table([ids[rows], *map(pa.array, columns)], schema=schema))
-    with replacing(run / EDGES_FILE) as draft:
-        pq.write_table(_edges(graph), draft)
+            advance(columns.shape[1])
+    write_table(_edges(graph), run / EDGES_FILE, advance)
 
 
 def _edges(graph: AttributedGraph) -> pa.Table:

@@ -19,13 +19,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from egoscore.device import give_back_memory, one_thread
+from egoscore.device import one_thread
 from egoscore.ego import EgoGraphs, padded_entries
 from egoscore.engine.model import FittedModel
 from egoscore.engine.share import SharedGraph
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.learn import GenerativeModel
+from egoscore.memory import give_back_memory
 from egoscore.score import ComponentTable, measure
 
 _SMALLEST_SHARD, _LARGEST_SHARD = 2**16, 2**22  # in entries of padded ego-graphs

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,17 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.bars import Bars
 from egoscore.explain.reasons import Reasoner
 from egoscore.graph import AttributedGraph
-
-
-class Bars(Protocol):
-    """Makes progress bars."""
-
-    def __call__(
-        self, title: str, total: int, unit: str
-    ) -> AbstractContextManager[Callable[[int], None]]:
-        """A bar over `total` of `unit`; what it gives is called with how many are done."""
 
 
 class Table(Protocol):

@@ -11,10 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.bars import Bars
 from egoscore.engine.fit import fit_model
 from egoscore.engine.measure import measure_nodes
 from egoscore.engine.model import FittedModel
-from egoscore.engine.recipe import Bars, Recipe
+from egoscore.engine.recipe import Recipe
 from egoscore.engine.run import RunDirectory
 from egoscore.explain.reconstructing import ReconstructionReasons
 from egoscore.graph import AttributedGraph

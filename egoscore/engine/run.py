@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from egoscore.bars import Advance
 from egoscore.engine.files import (
     CONFIG_FILE,
     LOCK,
@@ -35,6 +36,7 @@ from egoscore.score import ComponentTable
 from egoscore.score.table import LEVEL_COMPONENTS
 from egoscore.surprise.network import CentreNetwork
 
+_ROWS_AT_ONCE = 1 << 20
 _SECONDS_BETWEEN_CHECKPOINTS = 20.0
 _IDENTITY = ("seed", "fingerprint", "preset")
 # These only decide how finished components are combined, so a run may be told anew with others.
@@ -219,10 +221,13 @@ def _read_shard(file: Path) -> ComponentTable:
     )
 
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write a Parquet file, whole or not at all."""
-    with replacing(path) as draft:
-        pq.write_table(table, draft)
+def write_table(table: pa.Table, path: Path, advance: Advance = lambda count: None) -> None:
+    """Write a Parquet file, whole or not at all; `advance` hears how many rows are written."""
+    with replacing(path) as draft, pq.ParquetWriter(draft, table.schema) as writer:
+        for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+            rows = table.slice(start, _ROWS_AT_ONCE)
+            writer.write_table(rows)
+            advance(rows.num_rows)
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.bars import Bars
 from egoscore.engine.model import FORMAT, FORMAT_VERSION
 from egoscore.engine.pack import pack, unpack
-from egoscore.engine.recipe import Bars, Recipe
+from egoscore.engine.recipe import Recipe
 from egoscore.engine.run import RunDirectory
 from egoscore.explain.surprising import SurpriseReasons
 from egoscore.graph import AttributedGraph

@@ -1,4 +1,8 @@
-"""Compressed sparse rows: how a network's edges are kept."""
+"""Compressed sparse rows: how a network's edges are kept.
+
+They are sorted by code of our own and not by scipy: of millions of edges no more copies are made
+than needed. It is loaded when it is first needed, so that names of data sets are known at once.
+"""
 
 from typing import NamedTuple
 
@@ -27,36 +31,32 @@ class Csr(NamedTuple):
 
 def build_csr(sources: NDArray[np.integer], targets: NDArray[np.integer], size: int) -> Csr:
     """Rows of `targets` by `sources`; repeated pairs are kept once."""
-    ones = np.ones(len(sources), dtype=np.int8)
-    pairs = tuple(end.astype(np.int32, copy=False) for end in (sources, targets))
-    # coo → csr sums repeats, so an int8 count may wrap to zero; only the pattern is used
-    matrix = sparse.coo_array((ones, pairs), shape=(size, size)).tocsr()
-    matrix.sum_duplicates()
-    return _pattern(matrix)
+    from egoscore.graph.edge_sorting import sort_by_source, tidy
+
+    indptr = np.zeros(size + 1, dtype=np.int64)
+    indices = np.empty(len(sources), dtype=np.int32)
+    sort_by_source(sources, targets, indptr, indices)
+    return _cut(indptr, indices, tidy(indptr, indices))
 
 
-def merge(first: Csr, second: Csr) -> Csr:
-    """The union of two sets of edges."""
-    return _pattern(_counts(first) + _counts(second))
+def without_loops(csr: Csr) -> Csr:
+    """The same without edges from a node to itself; what is given is used up."""
+    from egoscore.graph.edge_sorting import drop_loops
+
+    return _cut(*csr, drop_loops(*csr))
 
 
-def transpose(csr: Csr) -> Csr:
-    """Every edge turned round."""
-    return _pattern(_counts(csr).T.tocsr())
+def both_ways(csr: Csr) -> Csr:
+    """Every edge in both directions."""
+    from egoscore.graph.edge_sorting import merge, turn_round
+
+    indptr = np.zeros(len(csr.indptr), dtype=np.int64)
+    indices = np.empty(2 * len(csr.indices), dtype=np.int32)
+    turn_round(*csr, indptr, indices)
+    return _cut(indptr, indices, merge(*csr, indptr, indices))
 
 
-def _counts(csr: Csr) -> sparse.csr_array:
-    """One for every edge, in as few bytes as can be."""
-    size = len(csr.indptr) - 1
-    ones = np.ones(len(csr.indices), dtype=np.int8)
-    # scipy would copy the indices to the type of indptr
-    fits = len(csr.indices) <= np.iinfo(np.int32).max
-    indptr = csr.indptr.astype(np.int32) if fits else csr.indptr
-    matrix = sparse.csr_array((ones, csr.indices, indptr), shape=(size, size))
-    matrix.has_canonical_format = True
-    return matrix
-
-
-def _pattern(matrix: sparse.csr_array) -> Csr:
-    indptr, indices = (matrix.indptr, matrix.indices)
-    return Csr(indptr.astype(np.int64, copy=False), indices.astype(np.int32, copy=False))
+def _cut(indptr: NDArray[np.int64], indices: NDArray[np.int32], count: int) -> Csr:
+    """The first `count` of the indices; the rest of their memory is given back, nothing copied."""
+    indices.resize(count, refcheck=False)
+    return Csr(indptr, indices)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from egoscore.bars import Advance
 from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.graph.columns import FeatureColumn
-from egoscore.graph.csr import Csr, build_csr, merge, transpose
+from egoscore.graph.csr import Csr, both_ways, build_csr, without_loops
 from egoscore.numerals import counted
 
 if TYPE_CHECKING:
@@ -149,27 +150,50 @@ class AttributedGraph:
         values, columns = check.features(features, feature_names)
         size = len(values)
         known_ids = check.ids(ids, size)
-        sources, targets = check.edges(edges, size, known_ids if ids is not None else None)
-        keep = sources != targets
-        self_loops = int(np.count_nonzero(~keep))
-        if self_loops:
-            sources, targets = sources[keep], targets[keep]
-        adjacency = build_csr(sources, targets, size)
-        duplicates = len(sources) - len(adjacency.indices)
-        del sources, targets, keep  # of millions of edges no copy is kept longer than needed
-        both_ways = merge(adjacency, transpose(adjacency))
-        return cls(
-            adjacency=adjacency if directed else both_ways,
-            neighbours=both_ways,
+        ends = list(check.edges(edges, size, known_ids if ids is not None else None))
+        return cls.from_ends(
+            ends,
+            directed,
             features=values,
             ids=known_ids,
-            directed=directed,
             labels=None if labels is None else check.labels(labels, size),
             feature_names=tuple(column.name for column in columns),
             columns=columns if any(column.offset for column in columns) else (),
             node_info=check.node_info(node_info, size),
-            dropped_self_loops=self_loops,
-            dropped_duplicates=duplicates,
+        )
+
+    @classmethod
+    def from_ends(
+        cls,
+        ends: list[NDArray[np.int32]],
+        directed: bool,
+        features: NDArray[np.float32],
+        advance: Advance = lambda count: None,
+        **others: Any,
+    ) -> AttributedGraph:
+        """A network of what is known to be right: `from_edges` without its checks and copies.
+
+        `ends` are the sources and the targets, (E,) each. They are used up: of millions of edges no
+        copy is kept longer than needed. `advance` is told three times that all are dealt with.
+        """
+        sources, targets = ends
+        ends.clear()
+        count, loops = len(sources), int(np.count_nonzero(sources == targets))
+        adjacency = build_csr(sources, targets, len(features))
+        del sources, targets
+        advance(count)
+        adjacency = without_loops(adjacency) if loops else adjacency
+        advance(count)
+        neighbours = both_ways(adjacency)
+        advance(count)
+        return cls(
+            adjacency=adjacency if directed else neighbours,
+            neighbours=neighbours,
+            features=features,
+            directed=directed,
+            dropped_self_loops=loops,
+            dropped_duplicates=count - loops - len(adjacency.indices),
+            **others,
         )
 
     @classmethod

@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.bars import Bars, no_bars
 from egoscore.graph.columns import LOGARITHM, FeatureColumn
 from egoscore.graph.csr import Csr
 from egoscore.graph.network import AttributedGraph
 from egoscore.keyed import compiled
+from egoscore.memory import give_back_memory
 
 STRUCTURE = (
     "log_degree",
@@ -23,6 +25,7 @@ STRUCTURE = (
     "return_3",
     "core",
 )
+_NODES_AT_ONCE = 1 << 16  # between two words about how far it has come
 
 
 # what the columns are called for a reader, and which are kept as the logarithm of one plus
@@ -46,7 +49,16 @@ def describe_structure() -> tuple[FeatureColumn, ...]:
 
 
 def structure(graph: AttributedGraph) -> NDArray[np.float64]:
-    """The columns of `STRUCTURE`, (N, 7); an isolated node's are all zero.
+    """The columns of `STRUCTURE`, (N, 7); an isolated node's are all zero."""
+    found = np.empty((graph.num_nodes, len(STRUCTURE)))
+    fill_structure(graph, found)
+    return found
+
+
+def fill_structure(
+    graph: AttributedGraph, found: NDArray[np.floating], bars: Bars = no_bars
+) -> None:
+    """The same in a given array (N, 7), with as little memory beside it as can be.
 
     log_degree: log(1 + d), with d neighbours.
     clustering: the share of the pairs of neighbours that are neighbours; 0 without a pair.
@@ -58,20 +70,22 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
     near = graph.neighbours
     degrees = near.degrees
     divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
-    log_degree, inverse = np.log1p(degrees), 1.0 / divisor
-    near_log_degree, near_inverse = (_sums(*near, values) for values in (log_degree, inverse))
+    inverse = 1.0 / divisor
     core, place = _peeled(near)
-    triangles, products = _through_triangles(near, place, inverse)
-    columns = [
-        log_degree,
-        2.0 * triangles / np.maximum(degrees * (degrees - 1), 1),
-        np.log1p(2.0 * triangles / divisor),
-        near_log_degree / divisor,
-        near_inverse / divisor,
-        2.0 * products / divisor,  # a triangle can be walked round either way
-        np.log1p(core),
-    ]
-    return np.stack(columns, axis=1, dtype=np.float64)
+    triangles, products = _through_triangles(near, place, inverse, bars)
+    del place
+    give_back_memory()
+    found[:, 6] = np.log1p(core)
+    found[:, 5] = 2.0 * products / divisor  # a triangle can be walked round either way
+    del core, products
+    found[:, 4] = _sums(*near, inverse) / divisor
+    del inverse
+    found[:, 2] = np.log1p(2.0 * triangles / divisor)
+    found[:, 1] = 2.0 * triangles / np.maximum(degrees * (degrees - 1), 1)
+    del triangles
+    log_degree = np.log1p(degrees)
+    found[:, 3] = _sums(*near, log_degree) / divisor
+    found[:, 0] = log_degree
 
 
 @compiled
@@ -131,12 +145,17 @@ def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyp
 
 
 def _through_triangles(
-    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64]
+    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64], bars: Bars
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
     starts, indices = _upward(near.indptr, near.indices, place)
     number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
-    _add_triangles(starts, indices, inverse, number, products)
+    reached_from = np.full(len(place), -1, dtype=np.int32)
+    with bars("Looking for triangles", len(indices), "edges") as advance:
+        for first in range(0, len(place), _NODES_AT_ONCE):
+            last = min(first + _NODES_AT_ONCE, len(place))
+            _add_triangles(first, last, starts, indices, inverse, reached_from, number, products)
+            advance(int(starts[last] - starts[first]))
     return number, products
 
 
@@ -156,13 +175,14 @@ def _upward(indptr, indices, place):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_triangles(indptr, indices, inverse, number, products):  # type: ignore[no-untyped-def]
+def _add_triangles(first, last, indptr, indices, inverse, reached_from, number, products):  # type: ignore[no-untyped-def]
     """Every triangle once, from its lowest corner; edges go upward only, so no list is long.
+
+    Of corners from `first` up to `last`; `reached_from` (N,) is -1 before the first of them.
 
     Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", 2008.
     """
-    reached_from = np.full(len(number), -1, dtype=np.int32)
-    for low in range(len(number)):
+    for low in range(first, last):
         for edge in range(indptr[low], indptr[low + 1]):
             reached_from[indices[edge]] = low
         for low_middle in range(indptr[low], indptr[low + 1]):

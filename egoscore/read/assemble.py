@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
-from egoscore.graph.structure import describe_structure, structure
+from egoscore.graph.structure import describe_structure, fill_structure
+from egoscore.memory import give_back_memory
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.ends import find_ends
 from egoscore.read.features import Features, read_features, with_unique_titles
@@ -26,37 +27,43 @@ from egoscore.read.weights import read_weights, weigh
 
 # the column's name, its numbers, and what stood before and after each of them
 Weights = tuple[str, NDArray[np.float64], tuple[str, str]]
+_NO_IDS = np.empty(0, dtype=np.int64)  # until the network is built
 
 
-def read_tables(edges: Any, nodes: Any = None, choices: Choices | None = None) -> Reading:
+def read_tables(
+    edges: Any, nodes: Any = None, choices: Choices | None = None, bars: Bars = no_bars
+) -> Reading:
     """The network in a table of edges and, if there is one, a table of nodes.
 
     Both may be paths (CSV, Parquet, Feather), also of pipes, frames of pandas or polars, or Arrow
     tables. Without a node table, or without a usable column in it, the structure of the network
-    gives the features.
+    gives the features. `bars` show how far it has come.
     """
     choices = choices or Choices()
-    with as_files(edges, nodes) as (edges, nodes):
-        reading = assemble(*_opened(edges, nodes, choices), choices)
+    with as_files(edges, nodes, bars=bars) as (edges, nodes):
+        reading = assemble(*_opened(edges, nodes, choices, bars), choices, bars)
     if not any(isinstance(source, Copy) for source in (edges, nodes)):
         return reading
     note = "Tables came through pipes: the command alone does not tell what was in them."
     return replace(reading, notes=(*reading.notes, note))
 
 
-def _opened(edges: Any, nodes: Any, choices: Choices) -> tuple[Table, Table | None]:
+def _opened(edges: Any, nodes: Any, choices: Choices, bars: Bars) -> tuple[Table, Table | None]:
     given = [name for name in (choices.source, choices.target, choices.weight) if name]
     edge_table = open_table(edges, "the edge table", given, choices.encoding)
     node_table = None
     if nodes is not None:
         wanted = [name for name in (choices.id, choices.label, *(choices.features or ())) if name]
         node_table = open_table(nodes, "the node table", wanted, choices.encoding)
-    if not any(table.separator for table in (edge_table, node_table) if table is not None):
+    tables = [table for table in (edge_table, node_table) if table is not None]
+    for table in tables:
+        table.bars = bars
+    if not any(table.separator for table in tables):
         choices.refuse(("--encoding",), "no table is a text file")
     return edge_table, node_table
 
 
-def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
+def assemble(edges: Table, nodes: Table | None, choices: Choices, bars: Bars = no_bars) -> Reading:
     """The network in two open tables."""
     if nodes is None:
         reason = "there is no table of nodes"
@@ -66,22 +73,26 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices) -> Reading:
     ends = find_ends(edges, nodes, choices, notes)
     source, target, weights = _read_ends(edges, ends, choices, notes)
     if nodes is None:
-        matched = match_ends(source, target, notes)
+        matched = match_ends(source, target, notes, bars)
+        del source, target
         features, labels = Features(np.empty((0, 0), dtype=np.float32), ()), None
     else:
         loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
         tables = (edges.name, nodes.name)
         # nodes without a row have no label, and labels cannot be filled in
         fills = choices.impute is not None and choices.label is None
-        matched = match_table(source, target, ids, tables, fills, notes)
-        del ids
+        matched = match_table(source, target, ids, tables, fills, notes, bars)
+        del source, target, ids
+        give_back_memory()
         labels = take_labels(loaded, nodes, choices, matched.extra, notes)
         features = read_features(
             loaded, nodes, choices.features, matched.extra, notes, choices.impute is not None
         )
-    del source, target
-    pa.default_memory_pool().release_unused()  # what the tables needed, the network needs now
-    graph = _build(matched, features, labels, weights, choices, notes)
+    give_back_memory()  # what the tables needed, the network needs now
+    graph = _build(matched, features, labels, weights, choices, notes, bars)
+    give_back_memory()
+    # last of all: as objects ids take several times the memory of their text
+    graph = replace(graph, ids=matched.ids.to_numpy(zero_copy_only=False))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Reading(graph, (*before, *notes))
 
@@ -105,8 +116,9 @@ def _read_ends(
     if weight in ends:
         raise InputError(f"--weight names the column '{weight}', which holds ids; give another.")
     wanted = [*ends, *([weight] if weight else [])]
-    loaded = edges.read(wanted)
+    loaded = edges.read(wanted, coded=ends)
     source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
+    give_back_memory()
     if not len(source.codes) and not edges.may_be_empty:
         raise InputError(f"{edges.name} has no rows; a network needs edges.")
     weights = None
@@ -128,6 +140,7 @@ def _build(
     weights: Weights | None,
     choices: Choices,
     notes: list[str],
+    bars: Bars,
 ) -> AttributedGraph:
     """The network; where neither nodes nor edges have features, its structure gives them."""
     size, columns = len(matched.ids), features.columns
@@ -141,25 +154,44 @@ def _build(
             f"The weights '{name}' become three features of the nodes: total, mean and largest."
         )
     if not columns:
-        return _plain(matched, labels, choices, notes)
-    graph = AttributedGraph.from_edges(matched.ends, values, choices.directed, matched.ids, labels)
+        return _plain(matched, labels, choices, notes, bars)
     columns = with_unique_titles(columns)
     titles = tuple(column.title for column in columns)
+    graph = _joined(matched, values, labels, choices, bars)
     return replace(graph, columns=columns, feature_names=titles)
 
 
+def _joined(
+    matched: Matched,
+    values: NDArray[np.float32],
+    labels: NDArray[np.int8] | None,
+    choices: Choices,
+    bars: Bars,
+) -> AttributedGraph:
+    """The network without ids."""
+    with bars("Building the network", 3 * len(matched.ends[0]), "edges") as advance:
+        return AttributedGraph.from_ends(
+            matched.ends, choices.directed, values, advance, ids=_NO_IDS, labels=labels
+        )
+
+
 def _plain(
-    matched: Matched, labels: NDArray[np.int8] | None, choices: Choices, notes: list[str]
+    matched: Matched,
+    labels: NDArray[np.int8] | None,
+    choices: Choices,
+    notes: list[str],
+    bars: Bars,
 ) -> AttributedGraph:
     """A network of edges alone."""
     if not len(matched.ends[0]):
         raise InputError("The network has neither edges nor features; give it one of them.")
     nothing = np.zeros((len(matched.ids), 1), dtype=np.float32)
-    graph = AttributedGraph.from_edges(matched.ends, nothing, choices.directed, matched.ids, labels)
-    return with_structure(graph, notes)
+    return with_structure(_joined(matched, nothing, labels, choices, bars), notes, bars)
 
 
-def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:
+def with_structure(
+    graph: AttributedGraph, notes: list[str], bars: Bars = no_bars
+) -> AttributedGraph:
     """The network with its own structure as features."""
     notes.append(
         "No features are given, so the structure of the network gives them: number of neighbours, "
@@ -167,5 +199,7 @@ def with_structure(graph: AttributedGraph, notes: list[str]) -> AttributedGraph:
     )
     columns = describe_structure()
     titles = tuple(column.title for column in columns)
-    values = structure(graph).astype(np.float32)
+    give_back_memory()
+    values = np.empty((graph.num_nodes, len(columns)), dtype=np.float32)
+    fill_structure(graph, values, bars)
     return replace(graph, features=values, columns=columns, feature_names=titles)

@@ -13,13 +13,11 @@ _PIECE = 1 << 20
 
 
 class ByteStream:
-    """A file object for pyarrow.
+    """The text of a file in UTF-8.
 
     Attributes, of what has come by so far: `quotes`, how many; `has_nul`, whether any byte was
     zero, which no text has; `last_byte` that does not end a line.
     """
-
-    closed = False
 
     def __init__(self, raw: Any, encoding: str, joins_spaces: bool) -> None:
         self._raw = raw
@@ -57,6 +55,11 @@ class ByteStream:
             kept, self._is_first = kept.lstrip(b" \t"), False
         return _RUN.sub(b"\t", _AROUND_LINES.sub(rb"\1", kept))
 
+    def tell(self) -> int:
+        """How far in the file itself that is."""
+        position: int = self._raw.tell()
+        return position
+
     def lines(self) -> Iterator[str]:
         """The text line by line, for those who need it slowly."""
         rest = b""
@@ -74,8 +77,3 @@ class ByteStream:
     def close(self) -> None:
         """Let go of the file."""
         self._raw.close()
-        self.closed = True
-
-    def readable(self) -> bool:
-        """Whether it can be read, which pyarrow asks."""
-        return True

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import csv
 import lzma
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from egoscore.bars import BYTES
 from egoscore.errors import InputError
 from egoscore.read.byte_stream import ByteStream
+from egoscore.read.collect import collect, told
 from egoscore.read.dialect import RUNS, Dialect, TooShortError, sniff
 from egoscore.read.encoding import not_a_table, not_utf8
 from egoscore.read.numbers import parse_numbers
 from egoscore.read.opening import DAMAGE, empty, first_bytes, open_stream
+from egoscore.read.row_blocks import LongRowError, row_blocks
 from egoscore.read.table import Table
 
 _HEAD, _MOST_HEAD = 1 << 18, 1 << 25  # how much is looked at first, and at most
-_BLOCK = 1 << 23  # a row must fit in one; several are in memory at once
+_BLOCK = 1 << 23  # a row must fit in one
 _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 
 
@@ -80,13 +82,14 @@ class CsvTable(Table):
     def looks_numeric(self, column: str) -> bool:
         return parse_numbers(self.sample(column).combine_chunks(), self.separator) is not None
 
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
         if not self._dialect.rows:
             return {column: pa.chunked_array([], pa.string()) for column in columns}
         while True:
             try:
-                table = self._read(columns)
-                return dict(zip(columns, table.columns, strict=True))
+                return self._read(columns, coded)
             except (UnicodeError, pa.ArrowInvalid) as error:
                 self._explain(error)
 
@@ -106,17 +109,18 @@ class CsvTable(Table):
             return
         if "columns, got" in str(error):
             raise self._ragged() from error
-        if "straddl" in str(error):
+        raise self._damaged() from error
+
+    def _read(self, columns: Sequence[str], coded: Collection[str]) -> dict[str, pa.ChunkedArray]:
+        try:
+            title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
+            with self._open() as stream, self.bars(title, size, BYTES) as advance:
+                batches = told(self._parse(stream, columns), stream.tell, advance)
+                table = collect(batches, dict.fromkeys(columns, pa.string()), coded)
+        except LongRowError as error:
             raise InputError(
                 f"{self.name} has a row of more than {_BLOCK >> 20} MB; is a quote left open?"
             ) from error
-        raise self._damaged() from error
-
-    def _read(self, columns: Sequence[str]) -> pa.Table:
-        kinds = {str(self._places[column]): pa.string() for column in columns}
-        try:
-            with self._open() as stream:
-                table = self._parse(stream, kinds)
         except (OSError, EOFError, lzma.LZMAError) as error:
             raise self._damaged() from error
         if stream.has_nul:
@@ -125,23 +129,29 @@ class CsvTable(Table):
             raise InputError(f"{self.name} ends within a quoted cell; close the quote.")
         return table
 
-    def _parse(self, stream: ByteStream, kinds: dict[str, Any]) -> pa.Table:
-        return arrow_csv.read_csv(
-            pa.PythonFile(stream, mode="r"),
-            read_options=arrow_csv.ReadOptions(
-                column_names=[str(place) for place in range(len(self.columns))],
-                skip_rows=self._dialect.skip,
-                skip_rows_after_names=int(self._dialect.has_header),
-                block_size=_BLOCK,
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                include_columns=list(kinds),
-                column_types=kinds,
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
+    def _parse(self, stream: ByteStream, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """These columns, as many rows at a time as are in a block."""
+        parsing = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
+        kinds = {str(self._places[column]): pa.string() for column in columns}
+        converting = arrow_csv.ConvertOptions(
+            include_columns=list(kinds),
+            column_types=kinds,
+            null_values=[""],
+            strings_can_be_null=True,
         )
+        names = [str(place) for place in range(len(self.columns))]
+        above = int(self._dialect.has_header)
+        for rows in row_blocks(stream, self.separator, self._dialect.skip, _BLOCK):
+            if rows.strip(b"\r\n"):
+                reading = arrow_csv.ReadOptions(
+                    column_names=names,
+                    skip_rows_after_names=above,
+                    block_size=len(rows) + 1,
+                    use_threads=False,  # each would keep memory of its own
+                )
+                table = arrow_csv.read_csv(pa.BufferReader(rows), reading, parsing, converting)
+                yield from table.to_batches()
+                above = 0
 
     def _open(self) -> ByteStream:
         joins_spaces = self._dialect.separator == RUNS
@@ -163,8 +173,9 @@ class CsvTable(Table):
     def _ends_in_quotes(self) -> bool:
         """Whether the last cell is quoted and never closed, which pyarrow lets pass."""
         with self._open() as stream:
-            cells = self._parse(stream, {str(len(self.columns) - 1): pa.string()}).column(0)
-        last = cells[-1].as_py() if len(cells) else None
+            last = None
+            for batch in self._parse(stream, self.columns[-1:]):
+                last = batch.column(0)[-1].as_py() if len(batch) else last
         return "\n" in (last or "") and stream.last_byte != b'"'
 
     def _damaged(self) -> InputError:

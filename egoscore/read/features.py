@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
+from egoscore.memory import give_back_memory
 from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.kinds import decide
 from egoscore.read.table import Table, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
+_MANY_ROWS = 1 << 18  # what deciding on a column of as many took is worth giving back
 _AS = {"number": "numbers as they are", "yes/no": "yes/no, as 1 and 0", "date": "days since 1970"}
 
 
@@ -55,21 +57,31 @@ def _decided(
     notes: list[str],
 ) -> list[Column]:
     columns = []
-    for name in list(loaded):
-        found = decide(name, loaded.pop(name), table.name, table.separator)
-        is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
-        if is_nameless and isinstance(found, Column) and _counts(found):
-            found = Unusable(name, "has no name and only counts the rows")
-        if isinstance(found, Column):
-            columns.append(found)
-            continue
-        if asked is not None:
-            raise InputError(
-                f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; leave it "
-                "out of --features."
-            )
-        notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
+    with table.bars("Turning columns into numbers", len(loaded), "columns") as advance:
+        for name in list(loaded):
+            found = _decided_one(name, loaded.pop(name), table)
+            advance(1)
+            if isinstance(found, Column):
+                columns.append(found)
+                continue
+            if asked is not None:
+                raise InputError(
+                    f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; "
+                    "leave it out of --features."
+                )
+            notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
     return columns
+
+
+def _decided_one(name: str, column: pa.ChunkedArray, table: Table) -> Column | Unusable:
+    found = decide(name, column, table.name, table.separator)
+    if len(column) >= _MANY_ROWS:
+        del column
+        give_back_memory()
+    is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
+    if is_nameless and isinstance(found, Column) and _counts(found):
+        return Unusable(name, "has no name and only counts the rows")
+    return found
 
 
 def _counts(column: Column) -> bool:

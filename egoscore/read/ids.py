@@ -135,9 +135,9 @@ def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdCol
 def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
     """Without space around ids, but only if that is what makes them match."""
     before = [column.values.cast(pa.string()) for column in columns]
-    after = [pc.utf8_trim_whitespace(values) for values in before]
-    if all(a.equals(b) for a, b in zip(before, after, strict=True)):
+    if all(pc.utf8_trim_whitespace(values).equals(values) for values in before):
         return columns
+    after = [pc.utf8_trim_whitespace(values) for values in before]
     if any(pc.any(pc.equal(values, "")).as_py() for values in after):  # an id of nothing but space
         return columns
     matters = _matches_table if has_table else _matches_ends

@@ -1,9 +1,10 @@
-"""What stands beside numbers: currencies, per cent, the parentheses of accountants."""
+"""What stands beside numbers: currencies, per cent, a minus that is not in front."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +18,6 @@ from egoscore.read.ways import Way
 _SIGN = r"\p{Sc}|%"  # Sc: any currency
 _MARK = rf"(?P<sign>{_SIGN})|(?:^|[^A-Za-z])(?P<code>{CURRENCIES})(?:[^A-Za-z]|$)"
 _BESIDE = rf"((?:{_SIGN}|{CURRENCIES})?)"
-# (12) is -12, and so is $(12), which becomes -$12 here.
-_PARENTHESES = rf"^{_BESIDE}{SPACE}*\({SPACE}*([^()]*\d[^()]*?){SPACE}*\){SPACE}*{_BESIDE}$"
 _MANY = 0.1
 
 
@@ -60,32 +59,15 @@ def with_mark(way: Way, mark: str) -> Way:
 def around_numbers(cells: pa.Array) -> tuple[str, str]:
     """What stands before and after the numbers in cells of one way, as in the first of them."""
     trimmed, is_missing = bare_cells(cells)
-    text = without_parentheses(trimmed.filter(pa.array(~is_missing)))
+    text = trimmed.filter(pa.array(~is_missing))
+    for minus in MINUSES:
+        text = minus.in_front(text)
     mark = next(iter(marks(text)), "")
     if not mark:
         return "", ""
     cell, sign = str(text[0]), re.escape(mark)
     space = " " if re.search(rf"{SPACE}{sign}$|{sign}{SPACE}", cell) else ""
     return ("", space + mark) if cell.endswith(mark) else (mark + space, "")
-
-
-def has_parentheses(text: pa.Array) -> bool:
-    """Whether some numbers are in parentheses, as accountants write those below zero, not all."""
-    return any_match(text, _PARENTHESES) and not all_match(text, _PARENTHESES)
-
-
-def without_parentheses(text: pa.Array) -> pa.Array:
-    """Cells with a minus in place of parentheses."""
-    return pc.replace_substring_regex(text, _PARENTHESES, r"-\1\2\3")
-
-
-def with_parentheses(way: Way) -> Way:
-    """The way in cells of which some are in parentheses."""
-
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return way.fits(without_parentheses(text))
-
-    return _of_other_text(way, fits, without_parentheses, "parentheses as minus")
 
 
 def _of_other_text(
@@ -103,3 +85,42 @@ def _of_other_text(
         return Way(fits, read, words)
     between = ", " if " and " in way.how else " and "
     return Way(fits, read, f"{words}{between}{way.how}")
+
+
+@dataclass(frozen=True)
+class Minus:
+    """A minus that stands elsewhere than in front.
+
+    Attributes: `pattern` of cells that have it, what comes `instead`, and the words about it.
+    """
+
+    pattern: str
+    instead: str
+    words: str
+
+    def occurs(self, text: pa.Array) -> bool:
+        """Whether some numbers have it, not all."""
+        return any_match(text, self.pattern) and not all_match(text, self.pattern)
+
+    def in_front(self, text: pa.Array) -> pa.Array:
+        """Cells with a minus in front in its place."""
+        return pc.replace_substring_regex(text, self.pattern, self.instead)
+
+    def way(self, way: Way) -> Way:
+        """The way in cells of which some have it."""
+
+        def fits(text: pa.Array) -> NDArray[np.bool_]:
+            return way.fits(self.in_front(text))
+
+        return _of_other_text(way, fits, self.in_front, self.words)
+
+
+# (12) is -12, as accountants write it, and so is $(12), which becomes -$12 here.
+_PARENTHESES = Minus(
+    rf"^{_BESIDE}{SPACE}*\({SPACE}*([^()]*\d[^()]*?){SPACE}*\){SPACE}*{_BESIDE}$",
+    r"-\1\2\3",
+    "parentheses as minus",
+)
+# 12- is -12, as SAP writes it.
+_BEHIND = Minus(rf"^([^-+()]*\d)-{SPACE}*{_BESIDE}$", r"-\1\2", "a minus behind the number")
+MINUSES = (_PARENTHESES, _BEHIND)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from egoscore.bars import Advance, Bars, no_bars
 from egoscore.errors import InputError
+from egoscore.graph import check
 from egoscore.numerals import counted
 from egoscore.read.ids import IdColumn, settle
+from egoscore.read.table import is_text
+from egoscore.read.text_codes import TextCodes
+
+_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -20,25 +24,25 @@ class Matched:
     """The nodes and edges of two tables.
 
     Attributes:
-        ids: (N,) text or int64, those of the node table first, in its order.
-        ends: (2, E) int32, row numbers of the edges that are kept.
+        ids: (N,) text or int64, all different, those of the node table first, in its order.
+        ends: sources and targets, (E,) int32 each, row numbers of the edges that are kept.
         kept: (rows of the edge table,) which of them; None for all.
         extra: how many nodes at the end are in no table.
     """
 
-    ids: NDArray[Any]
-    ends: NDArray[np.int32]
+    ids: pa.Array
+    ends: list[NDArray[np.int32]]
     kept: NDArray[np.bool_] | None = None
     extra: int = 0
 
 
-def match_ends(source: IdColumn, target: IdColumn, notes: list[str]) -> Matched:
-    """The nodes that the edges name, when no table does."""
+def match_ends(
+    source: IdColumn, target: IdColumn, notes: list[str], bars: Bars = no_bars
+) -> Matched:
+    """The nodes that the edges name, when no table does; the codes of both are used up."""
     _refuse_missing_ends(source, target)
-    source, target = settle([source, target], False, notes)
-    ids = pc.unique(pa.chunked_array([source.values, target.values]))
-    ends = np.stack([_rows(end, ids)[end.codes] for end in (source, target)])
-    return Matched(_as_numpy(ids), ends)
+    ends = settle([source, target], False, notes)
+    return Matched(*_joined(ends, [], bars))
 
 
 def match_table(
@@ -48,58 +52,39 @@ def match_table(
     tables: tuple[str, str],
     keeps_extra: bool,
     notes: list[str],
+    bars: Bars = no_bars,
 ) -> Matched:
     """The nodes of a table and, with `keeps_extra`, those that only the edges name.
 
     Without it these are left out together with their edges: nothing is known of them. `tables`
-    are the names of both, edges first.
+    are the names of both, edges first. The codes of both ends are used up.
     """
     _refuse_missing_ends(source, target)
     _refuse_bad_table_ids(table_ids, tables[1])
-    source, target, table_ids = settle([source, target, table_ids], True, notes)
-    ids = table_ids.values
-    found = [_rows(end, ids) for end in (source, target)]
-    unknown = _unknown(source, target, found)
+    *ends, table_ids = settle([source, target, table_ids], True, notes)
+    size = len(table_ids.values)
+    every, joined = _joined(ends, [table_ids.values], bars)
+    if not every.slice(0, size).equals(table_ids.values):  # 12.0 and 12.00 may both have become 12
+        check.ids(table_ids.values.to_numpy(zero_copy_only=False), size)
+    unknown = every.slice(size)
     if not len(unknown):
-        ends = np.stack(
-            [rows[end.codes] for rows, end in zip(found, (source, target), strict=True)]
-        )
-        _note_isolated(ends, len(ids), tables, notes)
-        return Matched(_as_numpy(ids), ends)
+        _note_isolated(joined, size, tables, notes)
+        return Matched(every, joined)
     if keeps_extra:
-        return _with_extra(source, target, ids, unknown, tables, notes)
-    return _without_unknown(source, target, ids, found, unknown, tables, notes)
-
-
-def _with_extra(
-    source: IdColumn,
-    target: IdColumn,
-    ids: pa.Array,
-    unknown: pa.Array,
-    tables: tuple[str, str],
-    notes: list[str],
-) -> Matched:
-    every = pa.concat_arrays([ids, unknown])
-    ends = np.stack([_rows(end, every)[end.codes] for end in (source, target)])
-    notes.append(
-        f"{counted(len(unknown), 'node')} of {tables[0]}, for instance {unknown[0].as_py()!r}, "
-        f"{_is(len(unknown))} not in {tables[1]}: kept, with all features filled in."
-    )
-    _note_isolated(ends, len(ids), tables, notes)
-    return Matched(_as_numpy(every), ends, extra=len(unknown))
+        notes.append(f"{_only_in_edges(unknown, tables)}: kept, with all features filled in.")
+        _note_isolated(joined, size, tables, notes)
+        return Matched(every, joined, extra=len(unknown))
+    return _without_unknown(joined, table_ids.values, unknown, tables, notes)
 
 
 def _without_unknown(
-    source: IdColumn,
-    target: IdColumn,
+    ends: list[NDArray[np.int32]],
     ids: pa.Array,
-    found: list[NDArray[np.int32]],
     unknown: pa.Array,
     tables: tuple[str, str],
     notes: list[str],
 ) -> Matched:
-    ends = np.stack([rows[end.codes] for rows, end in zip(found, (source, target), strict=True)])
-    kept: NDArray[np.bool_] = np.all(ends >= 0, axis=0)
+    kept: NDArray[np.bool_] = (ends[0] < len(ids)) & (ends[1] < len(ids))
     lost = int(np.count_nonzero(~kept))
     if 2 * lost > len(kept):
         raise InputError(
@@ -109,28 +94,53 @@ def _without_unknown(
             "keep such nodes with --impute median."
         )
     notes.append(
-        f"{counted(len(unknown), 'node')} of {tables[0]}, for instance {unknown[0].as_py()!r}, "
-        f"{_is(len(unknown))} not in {tables[1]}: left out with {counted(lost, 'edge')}; --impute "
+        f"{_only_in_edges(unknown, tables)}: left out with {counted(lost, 'edge')}; --impute "
         "median keeps them."
     )
-    ends = ends[:, kept]
+    ends = [end[kept] for end in ends]
     _note_isolated(ends, len(ids), tables, notes)
-    return Matched(_as_numpy(ids), ends, kept)
+    return Matched(ids, ends, kept)
 
 
-def _rows(end: IdColumn, ids: pa.Array) -> NDArray[np.int32]:
-    """For every different id its row, -1 if it has none."""
-    rows = pc.index_in(end.values, value_set=ids).fill_null(-1)
-    found: NDArray[np.int32] = rows.to_numpy(zero_copy_only=False)
-    return found
+def _only_in_edges(unknown: pa.Array, tables: tuple[str, str]) -> str:
+    return (
+        f"{counted(len(unknown), 'node')} of {tables[0]}, for instance {unknown[0].as_py()!r}, "
+        f"{_is(len(unknown))} not in {tables[1]}"
+    )
 
 
-def _unknown(source: IdColumn, target: IdColumn, found: list[NDArray[np.int32]]) -> pa.Array:
-    missing = [
-        end.values.filter(pa.array(rows < 0))
-        for end, rows in zip((source, target), found, strict=True)
-    ]
-    return pc.unique(pa.chunked_array(missing))
+def _joined(
+    ends: list[IdColumn], first: list[pa.Array], bars: Bars
+) -> tuple[pa.Array, list[NDArray[np.int32]]]:
+    """The different ids, those that come `first` and then those of the ends, and the ends' rows.
+
+    The rows take the place of the codes: of millions of edges there is no other copy.
+    """
+    columns = [*first, *(end.values for end in ends)]
+    total = sum(map(len, columns)) + sum(len(end.codes) for end in ends)
+    with bars("Matching ids", total, "ids") as advance:
+        ids, rows = _numbers(columns, advance)
+        for end, of_ids in zip(ends, rows[len(first) :], strict=True):
+            for start in range(0, len(end.codes), _AT_ONCE):  # numpy widens what it looks up
+                part = end.codes[start : start + _AT_ONCE]
+                part[:] = of_ids[part]
+                advance(len(part))
+    return ids, [end.codes for end in ends]
+
+
+def _numbers(columns: list[pa.Array], advance: Advance) -> tuple[pa.Array, list[NDArray[np.int32]]]:
+    """The different ids of several columns in the order they come, and the numbers of each."""
+    if is_text(columns[0].type):  # in less memory than Arrow needs
+        codes = TextCodes()
+        for column in columns:
+            codes.add(column)
+            advance(len(column))
+        every = codes.column().combine_chunks()
+    else:
+        every = pa.concat_arrays(columns).dictionary_encode()
+        advance(len(every))
+    ends = np.cumsum([len(column) for column in columns])
+    return every.dictionary, np.split(every.indices.to_numpy(), ends[:-1])
 
 
 def _refuse_missing_ends(source: IdColumn, target: IdColumn) -> None:
@@ -159,18 +169,16 @@ def _refuse_bad_table_ids(ids: IdColumn, nodes: str) -> None:
 
 
 def _note_isolated(
-    ends: NDArray[np.int32], size: int, tables: tuple[str, str], notes: list[str]
+    ends: list[NDArray[np.int32]], size: int, tables: tuple[str, str], notes: list[str]
 ) -> None:
-    joined = np.zeros(max(size, int(ends.max(initial=-1)) + 1), dtype=bool)
-    joined[ends] = True
+    most = max(int(end.max(initial=-1)) for end in ends)
+    joined = np.zeros(max(size, most + 1), dtype=bool)
+    for end in ends:
+        for start in range(0, len(end), _AT_ONCE):
+            joined[end[start : start + _AT_ONCE]] = True
     alone = size - int(np.count_nonzero(joined[:size]))
     if alone:
         notes.append(f"{counted(alone, 'node')} of {tables[1]} {_has(alone)} no edge: kept.")
-
-
-def _as_numpy(ids: pa.Array) -> NDArray[Any]:
-    array: NDArray[Any] = ids.to_numpy(zero_copy_only=False)
-    return array
 
 
 def _examples(ids: pa.Array) -> str:

@@ -9,12 +9,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.memory import give_back_memory
 from egoscore.numerals import counted
 from egoscore.read.choices import Choices
 from egoscore.read.ids import IdColumn
 from egoscore.read.labels import drop_answers, find_label, read_labels
 from egoscore.read.names import bare, find
-from egoscore.read.node_ids import find_ids
+from egoscore.read.node_ids import find_ids, sure_ids
 from egoscore.read.table import Table
 
 
@@ -32,7 +33,10 @@ def read_nodes(
     ignored = {c for c in nodes.columns if any(bare(c) == bare(name) for name in choices.ignore)}
     chosen = [find("features", name, nodes) for name in choices.features or ()]
     label = find_label(nodes, choices.label)
-    loaded = nodes.read(_needed(nodes, ignored, [*chosen, label], choices))
+    needed = _needed(nodes, ignored, [*chosen, label], choices)
+    sure = sure_ids(needed, nodes, choices.id)
+    loaded = nodes.read(needed, coded=() if sure is None else (sure,))
+    give_back_memory()
     id_name, ids = find_ids(loaded, nodes, ends, columns, choices.id, notes)
     _refuse_twice("--features", chosen, {"--ignore": ignored, "--id": {id_name}})
     if choices.label is not None:

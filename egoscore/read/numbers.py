@@ -1,4 +1,4 @@
-"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1'234.5, 1.234.567, (12)."""
+"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1'234.5, 1.234.567, (12), 12-."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.read.cells import SPACE, any_match, matches
-from egoscore.read.marks import (
-    has_parentheses,
-    marks,
-    with_mark,
-    with_parentheses,
-    without,
-    without_parentheses,
-)
+from egoscore.read.marks import MINUSES, marks, with_mark, without
 from egoscore.read.ways import Parsed, Way, parse
 
 _APOSTROPHE = "['\u2019]"
@@ -105,11 +98,12 @@ def parse_numbers(cells: pa.Array, separator: str) -> Parsed | None:
 
 def number_ways(text: pa.Array, separator: str) -> Iterator[Way]:
     """The ways in which numbers may be written here; `separator` stands between cells, if any."""
-    if not has_parentheses(text):
+    minus = next((minus for minus in MINUSES if minus.occurs(text)), None)
+    if minus is None:
         yield from _signed_ways(text, separator)
         return
-    for way in _signed_ways(without_parentheses(text), separator):
-        yield with_parentheses(way)
+    for way in _signed_ways(minus.in_front(text), separator):
+        yield minus.way(way)
 
 
 def _signed_ways(text: pa.Array, separator: str) -> Iterator[Way]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,24 +86,32 @@ def first_bytes(path: Path, count: int, name: str | None = None) -> bytes:
 
 
 def open_stream(path: Path, name: str | None = None) -> Any:
-    """What is in the file, unpacked as it is read; messages call it by its path or this name."""
+    """What is in the file, unpacked as it is read; messages call it by its path or this name.
+
+    Its `tell` says how far in the file itself that is.
+    """
     name = name or str(path)
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(_XZ):  # the one packing that pyarrow does not know
-        return _Unpacked(lzma.open(path), path, name)
+        file = path.open("rb")
+        return _Unpacked(lzma.open(file), file.tell, path, name, file)
     if start.startswith(_ZIP):
         return _only_member(path, name)
     codec = next((known for magic, known in _CODECS.items() if start.startswith(magic)), None)
-    stream = pa.input_stream(str(path), compression=codec)
-    return stream if codec is None else _Unpacked(stream, path, name)
+    plain = pa.OSFile(str(path))
+    if codec is None:
+        return plain
+    return _Unpacked(pa.CompressedInputStream(plain, codec), plain.tell, path, name)
 
 
 class _Unpacked:
     """A packed file as it unpacks, refused once it has grown beyond what tables and XML do."""
 
-    def __init__(self, stream: Any, path: Path, name: str) -> None:
-        self._stream, self._name = stream, name
+    def __init__(
+        self, stream: Any, tell: Callable[[], int], path: Path, name: str, file: Any = None
+    ) -> None:
+        self._stream, self._file, self._name, self.tell = stream, file, name, tell
         self._room = max(_ANY_GROWTH_BELOW, _MOST_GROWTH * path.stat().st_size)
 
     def read(self, size: int = -1) -> bytes:
@@ -121,6 +130,8 @@ class _Unpacked:
     def close(self) -> None:
         """Let go of the file."""
         self._stream.close()
+        if self._file is not None:  # which this stream leaves open
+            self._file.close()
 
     def __enter__(self) -> _Unpacked:
         return self
@@ -143,4 +154,6 @@ def _only_member(path: Path, name: str) -> Any:
             raise InputError(
                 f"{name} must hold exactly one file (found {len(members)}); unpack it first."
             )
-        return read_member(archive, members[0], Path(name))
+        member = read_member(archive, members[0], Path(name))
+        packed, unpacked = path.stat().st_size, max(members[0].file_size, 1)
+        return _Unpacked(member, lambda: packed * member.tell() // unpacked, path, name)

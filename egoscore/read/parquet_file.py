@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from egoscore.bars import Advance
 from egoscore.errors import InputError
+from egoscore.read.collect import collect
 from egoscore.read.opening import DAMAGE
 from egoscore.read.table import SAMPLE, ArrowTable, Table, is_number
 
@@ -27,13 +29,20 @@ class ParquetTable(Table):
             raise _incomplete(self.name, "Parquet") from error
         super().__init__(self.name, self._schema.names)
 
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        kinds = {column: self._schema.field(column).type for column in columns}
         try:
-            with pq.ParquetFile(self._path) as file:
-                table = file.read(columns=list(columns))
+            title, wanted = f"Reading {Path(self.name).name}", list(columns)
+            with (
+                pq.ParquetFile(self._path) as file,
+                self.bars(title, file.metadata.num_rows, "rows") as advance,
+            ):
+                batches = (batch.select(wanted) for batch in file.iter_batches(columns=wanted))
+                return collect(_counted(batches, advance), kinds, coded)
         except (*DAMAGE, UnicodeDecodeError) as error:
             raise _incomplete(self.name, "Parquet") from error
-        return {column: table[column] for column in columns}
 
     def sample(self, column: str) -> pa.ChunkedArray:
         try:
@@ -46,6 +55,12 @@ class ParquetTable(Table):
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
+
+
+def _counted(batches: Iterable[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        advance(batch.num_rows)
 
 
 def open_arrow(path: Path, name: str | None = None) -> ArrowTable:

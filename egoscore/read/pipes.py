@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.read.opening import empty
 
@@ -25,11 +26,11 @@ class Copy:
 
 
 @contextmanager
-def as_files(*sources: Any) -> Iterator[tuple[Any, ...]]:
+def as_files(*sources: Any, bars: Bars = no_bars) -> Iterator[tuple[Any, ...]]:
     """The same sources with copies in place of pipes, which are removed in the end."""
     with ExitStack() as copies:
         yield tuple(
-            copies.enter_context(_copied(source)) if is_pipe(source) else source
+            copies.enter_context(_copied(source, bars)) if is_pipe(source) else source
             for source in sources
         )
 
@@ -45,12 +46,16 @@ def is_pipe(source: Any) -> bool:
 
 
 @contextmanager
-def _copied(pipe: str | os.PathLike[str]) -> Iterator[Copy]:
+def _copied(pipe: str | os.PathLike[str], bars: Bars) -> Iterator[Copy]:
     name = os.fspath(pipe)
     with tempfile.TemporaryDirectory(prefix="egoscore-pipe-") as folder:
         path = Path(folder) / "copy"
         try:
-            with open(name, "rb") as source, path.open("wb") as target:
+            with (
+                bars(f"Copying {name}", None, ""),
+                open(name, "rb") as source,
+                path.open("wb") as target,
+            ):
                 shutil.copyfileobj(source, target, 1 << 20)
         except OSError as error:
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from egoscore.bars import Bars, no_bars
 from egoscore.errors import DatasetError, InputError
 from egoscore.graph.datasets import is_dataset, load_dataset, unknown_dataset
 from egoscore.graph.network import AttributedGraph
@@ -25,7 +26,10 @@ def load_source(source: str, data_dir: str | Path | None = None) -> AttributedGr
 
 
 def read_source(
-    source: str, data_dir: str | Path | None = None, choices: Choices | None = None
+    source: str,
+    data_dir: str | Path | None = None,
+    choices: Choices | None = None,
+    bars: Bars = no_bars,
 ) -> Reading:
     """A data set by name, or else the network in a folder or a file.
 
@@ -35,19 +39,20 @@ def read_source(
     choices = choices or Choices()
     if is_dataset(source):
         choices.refuse(choices.made, f"'{source}' is a data set, whose columns are settled")
-        return Reading(load_dataset(source, data_dir), ())
+        with bars(f"Reading {source}", None, ""):
+            return Reading(load_dataset(source, data_dir), ())
     if not source.strip():
         raise InputError("SOURCE is empty; name a data set, a folder or a file.")
     path = at_home(source)
     if os.path.isdir(path):
-        return read_tables(*_tables_in(path), choices)
+        return read_tables(*_tables_in(path), choices, bars)
     if is_pipe(path):
         raise InputError(
             f"{path} is a pipe, whose name does not say what is in it; give a table of edges with "
             "--edges."
         )
     if os.path.isfile(path) or _is_path(path):
-        return _read_file(require_file(path), choices)
+        return _read_file(require_file(path), choices, bars)
     raise DatasetError(
         f"{unknown_dataset(source)} There is no folder {source} either, and no file."
     )
@@ -58,13 +63,14 @@ def _is_path(path: Path) -> bool:
     return len(path.parts) > 1 or plain_ending(path) in _ENDINGS
 
 
-def _read_file(path: Path, choices: Choices) -> Reading:
+def _read_file(path: Path, choices: Choices, bars: Bars) -> Reading:
     if plain_ending(path) in SPREADSHEET_ENDINGS:
         raise spreadsheet(path)
     if plain_ending(path) in NETWORK_ENDINGS:
-        return read_network_file(path, choices)
+        with bars(f"Reading {path.name}", None, ""):
+            return read_network_file(path, choices)
     if plain_ending(path) in _TABLE_ENDINGS:
-        reading = read_tables(path, None, choices)
+        reading = read_tables(path, None, choices, bars)
         return Reading(reading.graph, (f"{path} is read as a list of edges.", *reading.notes))
     raise InputError(
         f"{path} is no kind of file that is known here; there are {', '.join(_TABLE_ENDINGS)} for "

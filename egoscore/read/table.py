@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 
 INDEX = "__index_level_0__"  # what pyarrow calls the nameless index of a pandas frame
@@ -26,11 +27,13 @@ class Table(ABC):
         nameless: those of `columns` that are called by their place.
         separator: what stands between cells in the file, if anything does.
         may_be_empty: whether a network without these edges is one all the same.
+        bars: what shows how far reading has come.
     """
 
     nameless: frozenset[str] = frozenset((INDEX,))
     separator = ""
     may_be_empty = False
+    bars: Bars = staticmethod(no_bars)
 
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name
@@ -42,8 +45,13 @@ class Table(ABC):
             raise InputError(f"{name} has two columns called '{twice}'; rename one of them.")
 
     @abstractmethod
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """These columns, all of them at once."""
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        """These columns, all of them at once.
+
+        Of those that are `coded` only codes are wanted: what is not in memory anyway comes as such.
+        """
 
     @abstractmethod
     def sample(self, column: str) -> pa.ChunkedArray:
@@ -61,7 +69,9 @@ class ArrowTable(Table):
         super().__init__(name, table.column_names)
         self._table, self._odd = table, odd or {}
 
-    def read(self, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
         for column in columns:
             if column in self._odd:
                 raise InputError(

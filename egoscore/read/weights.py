@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -82,7 +84,7 @@ def _refuse_gaps(column: Column, table: Table) -> None:
 
 
 def weigh(
-    ends: NDArray[np.int32],
+    ends: Sequence[NDArray[np.int32]],
     weights: NDArray[np.float64],
     size: int,
     name: str,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
@@ -19,6 +18,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from egoscore.bars import BYTES, Advance, Bars
+
 
 class _Rate(ProgressColumn):
     """How many are done in a second, of late."""
@@ -28,32 +29,57 @@ class _Rate(ProgressColumn):
         self.unit = unit
 
     def render(self, task: Task) -> Text:
-        if task.speed is None:
+        if task.speed is None or not self.unit:
             return Text("")
+        if self.unit == BYTES:
+            return Text(f"{task.speed / 1e6:.3g} MB/s")
         speed = f"{task.speed:,.0f}" if task.speed >= 100 else f"{task.speed:.3g}"
         return Text(f"{speed} {self.unit}/s")
 
 
+class _Done(ProgressColumn):
+    """How many are done, and of how many if that is known."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self.unit = unit
+
+    def render(self, task: Task) -> Text:
+        if not self.unit:
+            return Text("")
+        numbers = [task.completed] if task.total is None else [task.completed, task.total]
+        if self.unit == BYTES:
+            return Text("/".join(f"{number / 1e6:,.1f}" for number in numbers) + " MB")
+        return Text("/".join(f"{int(number):,}" for number in numbers))
+
+
 @contextmanager
 def progress_bar(
-    title: str, total: int, unit: str, verbose: int
-) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error while the block runs; yields the function that moves it."""
+    title: str, total: int | None, unit: str, verbose: int, stays: bool = True
+) -> Iterator[Advance]:
+    """A bar on standard error while the block runs; yields the function that moves it.
+
+    Afterwards it `stays`, or its line is cleared.
+    """
     if not verbose:
         yield lambda count: None
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        _Done(unit),
         _Rate(unit),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+        *(() if total is None else (TextColumn("left:"), TimeRemainingColumn())),
     )
-    with _shown(*columns) as progress:
+    with _shown(*columns, transient=not stays) as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)
+
+
+def passing_bars(verbose: int) -> Bars:
+    """Bars that are gone when what they show is done."""
+    return lambda title, total, unit: progress_bar(title, total, unit, verbose, stays=False)
 
 
 @contextmanager

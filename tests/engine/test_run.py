@@ -526,7 +526,7 @@ class TestDamaged:
         def full(*_):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(pq, "write_table", full)
+        monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
         with pytest.raises(RunError, match="No space left on device"):
             self.again(broken, small)
 

@@ -49,5 +49,5 @@ def test_what_came_by_is_known():
 def test_it_closes_what_it_was_given():
     raw = io.BytesIO(b"a")
     with ByteStream(raw, "utf-8", False) as stream:
-        assert stream.readable()
+        assert stream.read() == b"a"
     assert raw.closed

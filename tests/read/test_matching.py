@@ -2,6 +2,8 @@
 
 import pytest
 
+from egoscore.read import read_tables
+
 
 def test_nodes_only_in_the_edges_are_left_out_with_their_edges(read, pairs, said):
     reading = read("source,target\na,b\nb,a\na,zoe\nyan,b\na,c\n", "id,x\na,1\nb,2\nc,3\n")
@@ -77,3 +79,10 @@ def test_space_around_ids(read, pairs, said):
     assert said(reading, "without the space")
     reading = read("source,target\n1, 2\n2, 1\n")
     assert reading.graph.ids.tolist() == [1, 2]
+
+
+def test_ids_that_are_the_same_without_their_zeros_are_told(refusal):
+    edges = {"source": ["12", "13"], "target": ["13", "14"]}
+    nodes = {"id": ["12.0", "12.00", "13.0", "14.0"], "v": [1, 2, 3, 4]}
+    message = refusal(read_tables, edges, nodes)
+    assert message == "Node ids must be different; 12 occurs more than once."

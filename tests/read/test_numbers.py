@@ -15,6 +15,7 @@ from egoscore.read.marks import around_numbers
 from egoscore.read.numbers import number_ways, parse_numbers
 from egoscore.read.ways import parse_most
 
+BEHIND = "a minus behind the number"
 THOUSANDS, DECIMAL = "commas between thousands", "a decimal comma"
 SPACES_AND_COMMA = "spaces between thousands and a decimal comma"
 
@@ -62,6 +63,10 @@ def test_what_python_writes_is_read(values):
         (("(1,234.5)", "12"), (-1234.5, 12), f"parentheses as minus and {THOUSANDS}"),
         (("( 5 )", "6", "-7"), (-5, 6, -7), "parentheses as minus"),
         (("$(5)", "($7)", "$1"), (-5, -7, 1), "parentheses as minus and $ left off"),
+        (("12-", "7", "-3"), (-12, 7, -3), BEHIND),
+        (("1,234.50-", "12.00"), (-1234.5, 12), f"{BEHIND} and {THOUSANDS}"),
+        (("$5-", "$1"), (-5, 1), f"{BEHIND} and $ left off"),
+        (("5.5- EUR", "1 EUR"), (-5.5, 1), f"{BEHIND} and EUR left off"),
         (("EUR 1,234.5", "EUR 7"), (1234.5, 7), f"EUR left off and {THOUSANDS}"),
         (("1,234.5 USD", "-5 USD"), (1234.5, -5), f"USD left off and {THOUSANDS}"),
         (("CHF1'234", "12CHF"), (1234, 12), "CHF left off and apostrophes between thousands"),

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from egoscore.tell.progress import _Rate, progress_bar, working
+from egoscore.bars import BYTES
+from egoscore.tell.progress import _Rate, passing_bars, progress_bar, working
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
@@ -137,3 +138,43 @@ class TestWorking:
             raise RuntimeError("power cut")
         written = terminal.getvalue()
         assert written.rindex(SHOW_CURSOR) > written.rindex(HIDE_CURSOR)
+
+
+class TestBytes:
+    def test_they_are_told_in_megabytes_with_what_is_left(self):
+        terminal = Terminal()
+        with redirect_stderr(terminal), progress_bar("Reading", 9_000_000, BYTES, 1) as advance:
+            advance(2_000_000)
+            advance(1_500_000)
+        words = terminal.last_words()
+        assert " 3.5/9.0 MB " in words
+        assert re.search(r" [\d.e+]+ MB/s ", words)
+        assert re.search(r"left: \d:\d\d:\d\d", words)
+
+    def test_how_many_there_are_may_not_be_known(self):
+        terminal = Terminal()
+        with redirect_stderr(terminal), progress_bar("Copying", None, BYTES, 1) as advance:
+            advance(2_500_000)
+        assert " 2.5 MB " in terminal.last_words()
+        assert "left" not in terminal.last_words()
+
+    def test_nor_what_is_counted(self):
+        terminal = Terminal()
+        with redirect_stderr(terminal), progress_bar("Loading", None, "", 1):
+            pass
+        assert re.search(r"Loading [━╸╺ ]*0:00:00$", terminal.last_words())
+
+
+class TestPassingBars:
+    @pytest.mark.parametrize("title", ["Reading friends", "Reading [red]a[/red]/[b"])
+    def test_they_are_gone_in_the_end(self, title):
+        terminal = Terminal()
+        with redirect_stderr(terminal), passing_bars(1)(title, 3, "rows") as advance:
+            advance(1)
+        assert title in terminal.getvalue()
+        assert terminal.getvalue().endswith("\x1b[2K")
+
+    def test_outside_a_terminal_there_are_none(self, capsys):
+        with passing_bars(1)("Reading", 3, "rows") as advance:
+            advance(1)
+        assert capsys.readouterr() == ("", "")
