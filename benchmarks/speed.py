@@ -60,9 +60,9 @@ def score(name: str, data_dir: str | None) -> dict[str, float]:
     """CPU seconds to score all nodes, and the share of it that random numbers take."""
     import numpy as np
 
-    from egoscore.device import give_back_memory
     from egoscore.diffuse import VP, noise
     from egoscore.engine.measure import shards
+    from egoscore.memory import give_back_memory
     from egoscore.score import ReconstructionConfig, measure
 
     egos, model = prepare(name, data_dir)

@@ -78,7 +78,7 @@ def test_on_a_terminal_there_are_rates_and_what_is_left(tables):
     shown = terminal_output(arguments, tables)
     for title in ("Reading edges.csv", "Reading nodes.csv", "Matching ids", "Building the network"):
         assert title in shown
-    for title in ("Learning the surroundings", "Explaining", "Writing"):
+    for title in ("Learning what to expect", "Judging", "Explaining", "Writing"):
         assert title in shown
     size = (tables / "edges.csv").stat().st_size / 1e6
     assert f"/{size:,.1f} MB" in shown

@@ -18,7 +18,6 @@ from egoscore.engine.recipe import Recipe
 from egoscore.engine.run import RunDirectory
 from egoscore.explain.surprising import SurpriseReasons
 from egoscore.graph import AttributedGraph
-from egoscore.surprise.centre import NUM_NETWORKS
 from egoscore.surprise.model import SurpriseModel, Surprises
 from egoscore.surprise.network import Training
 
@@ -46,17 +45,14 @@ class Surprising(Recipe):
 
         All on the CPU and in one process: it takes seconds, or minutes for millions of nodes.
         """
-        with bars(
-            "Learning the surroundings", NUM_NETWORKS * settings.updates, "updates"
-        ) as advance:
-            learned, table = SurpriseModel.fit(graph, settings, seed, run, advance)
+        learned, table = SurpriseModel.fit(graph, settings, seed, run, bars)
         return cls(learned, settings, graph.fingerprint()), table
 
     def measure(
         self, graph: AttributedGraph, device: torch.device, num_workers: int, bars: Bars
     ) -> Surprises:
         """The surprises of a network; nodes it was learned from are judged as when it was."""
-        return self.learned.judge(graph, graph.fingerprint() == self.fingerprint)
+        return self.learned.judge(graph, graph.fingerprint() == self.fingerprint, bars)
 
     def score(self, table: Surprises) -> NDArray[np.float64]:
         """All surprises together."""
@@ -76,7 +72,7 @@ class Surprising(Recipe):
 
     @property
     def history(self) -> NDArray[np.float64]:
-        """Losses of the networks (updates, 3)."""
+        """Losses of the networks (updates, networks)."""
         return self.learned.centre.history
 
     @property

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.bars import Bars, no_bars
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.graph.structure import STRUCTURE, structure
 from egoscore.surprise.calibrate import BySize, Calibration
-from egoscore.surprise.centre import CentreModel, NetworkStore
+from egoscore.surprise.centre import NUM_NETWORKS, CentreModel, NetworkStore
 from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.neighbours import Neighbours, as_seen_by_others
@@ -83,22 +84,29 @@ class SurpriseModel:
         training: Training,
         seed: int,
         store: NetworkStore | None = None,
-        advance: Callable[[int], None] = lambda count: None,
+        bars: Bars = no_bars,
     ) -> tuple[SurpriseModel, Surprises]:
         """Learn from a network, and judge its nodes."""
-        scaling = FeatureScaling.fit(graph.features, FARTHEST)
-        seen = _Seen.of(graph, scaling, not graph.is_structural)
-        near = seen.near
-        whitening = Whitening.fit(seen.features, seed)
-        white = whitening.apply(seen.features)
-        next_to = Likeness.fit(near, white, one_step, near.has_one_step)
-        two_away = Likeness.fit(near, white, two_steps, near.has_two_steps)
-        known = seen.around(white)
-        centre = CentreModel.fit(known, white, training, seed, store, advance)
+        with bars("Looking at the surroundings", 4, "steps") as advance:
+            scaling = FeatureScaling.fit(graph.features, FARTHEST)
+            seen = _Seen.of(graph, scaling, not graph.is_structural)
+            near = seen.near
+            advance(1)
+            whitening = Whitening.fit(seen.features, seed)
+            white = whitening.apply(seen.features)
+            advance(1)
+            next_to = Likeness.fit(near, white, one_step, near.has_one_step)
+            two_away = Likeness.fit(near, white, two_steps, near.has_two_steps)
+            advance(1)
+            known = seen.around(white)
+            advance(1)
+        updates = NUM_NETWORKS * training.updates
+        with bars("Learning what to expect of a node", updates, "updates") as advance:
+            centre = CentreModel.fit(known, white, training, seed, store, advance)
         place = Place.fit(seen.structure, seed)
         parts = (seed, scaling, whitening, next_to, two_away, centre, place)
         draft = cls(*parts, {}, BySize.ignored(), seen.tells_structure)
-        channels = draft._channels(seen, is_training=True)
+        channels = draft._channels(seen, True, bars)
         calibrations = {name: Calibration.fit(seen_as(name, v)) for name, v in channels.items()}
         answers = []
         for question in _asked(next_to, two_away, graph):
@@ -113,25 +121,33 @@ class SurpriseModel:
         model = cls(*parts, calibrations, by_size, seen.tells_structure)
         return model, model._judge(seen, channels)
 
-    def judge(self, graph: AttributedGraph, is_training: bool) -> Surprises:
+    def judge(self, graph: AttributedGraph, is_training: bool, bars: Bars = no_bars) -> Surprises:
         """The surprises of a network's nodes; `is_training` if it is the one learned from."""
         seen = _Seen.of(graph, self.scaling, self.is_told_structure)
-        return self._judge(seen, self._channels(seen, is_training))
+        return self._judge(seen, self._channels(seen, is_training, bars))
 
-    def _channels(self, seen: _Seen, is_training: bool) -> dict[str, Floats]:
+    def _channels(self, seen: _Seen, is_training: bool, bars: Bars) -> dict[str, Floats]:
         near, white = seen.near, self.whitening.apply(seen.features)
         seed = self.seed if is_training else None
-        linear, network = self.centre.residuals(seen.around(white), white, seed)
         two, width = near.has_two_steps, np.float32(seen.features.shape[1])
-        return {
-            "feature_norm": np.einsum("nf,nf->n", seen.features, seen.features) / width,
-            "linear_residual": linear,
-            "network_residual": network,
-            "dirichlet_energy": dirichlet_energy(near, seen.features),
-            "mismatch": self.next_to.mismatch(near, white, one_step, near.has_one_step),
-            "mismatch_two_steps": self.two_away.mismatch(near, white, two_steps, two),
-            **self.place.surprises(seen.structure),
-        }
+
+        def residuals() -> tuple[Floats, Floats]:
+            return self.centre.residuals(seen.around(white), white, seed)
+
+        parts: tuple[Callable[[], dict[str, Floats]], ...] = (
+            lambda: {"feature_norm": np.einsum("nf,nf->n", seen.features, seen.features) / width},
+            lambda: dict(zip(QUESTIONS["features"], residuals(), strict=True)),
+            lambda: {"dirichlet_energy": dirichlet_energy(near, seen.features)},
+            lambda: {"mismatch": self.next_to.mismatch(near, white, one_step, near.has_one_step)},
+            lambda: {"mismatch_two_steps": self.two_away.mismatch(near, white, two_steps, two)},
+            lambda: self.place.surprises(seen.structure),
+        )
+        found: dict[str, Floats] = {}
+        with bars("Judging the nodes", len(parts), "channels") as advance:
+            for part in parts:
+                found |= part()
+                advance(1)
+        return found
 
     def _judge(self, seen: _Seen, channels: dict[str, Floats]) -> Surprises:
         asked = [question for question in QUESTIONS if question in self.calibrations]

@@ -75,7 +75,8 @@ class TestRecipe:
     def test_progress_comes_to_its_end(self, graph):
         bars = Bars()
         fit(graph, bars=bars)
-        assert [(unit, total, done) for _, total, unit, done in bars.shown] == [("updates", 27, 27)]
+        shown = [(unit, total, done) for _, total, unit, done in bars.shown]
+        assert shown == [("steps", 4, 4), ("updates", 27, 27), ("channels", 6, 6)]
 
     def test_the_training_network_is_known_again(self, graph, fitted):
         recipe, table = fitted

@@ -1,5 +1,6 @@
 """The default recipe as a whole: what it is made of, what it depends on, and what not."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import networkx as nx
@@ -340,10 +341,21 @@ def test_any_network_gives_finite_numbers_and_no_warning(name, directed, seed):
     assert_same(model.judge(network, is_training=True), found)
 
 
-def test_every_update_of_every_network_is_told(graph):
-    told = []
-    SurpriseModel.fit(graph, QUICK, 0, advance=told.append)
-    assert sum(told) == NUM_NETWORKS * QUICK.updates
+def test_bars_come_to_their_ends_and_every_update_of_every_network_is_told(graph):
+    told = {}
+
+    @contextmanager
+    def bars(title, total, unit):
+        done = []
+        yield done.append
+        assert sum(done) == total, title
+        told[unit] = total
+
+    model, _ = SurpriseModel.fit(graph, QUICK, 0, bars=bars)
+    assert told == {"steps": 4, "updates": NUM_NETWORKS * QUICK.updates, "channels": 6}
+    told.clear()
+    model.judge(graph, True, bars)
+    assert told == {"channels": 6}
 
 
 class TestPlainNetworks:
