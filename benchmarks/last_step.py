@@ -17,7 +17,8 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from egoscore import EgoScore, load_dataset
-from egoscore.engine import FittedModel, fit_model
+from egoscore.engine.fit import fit_model
+from egoscore.engine.model import FittedModel
 from egoscore.graph import AttributedGraph
 from egoscore.score import ReconstructionConfig, combine, measure
 

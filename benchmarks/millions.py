@@ -140,7 +140,8 @@ def slope() -> None:
 
     from egoscore import EgoScore, generate_network
     from egoscore.device import one_thread
-    from egoscore.engine import fit_model, measure_nodes
+    from egoscore.engine.fit import fit_model
+    from egoscore.engine.measure import measure_nodes
 
     device = torch.device("cpu")
     settings = EgoScore(**(CHEAP | {"epochs": 1, "max_nodes": 20})).settings()
