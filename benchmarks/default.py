@@ -24,6 +24,7 @@ from egoscore.benchmark.worker import Limits
 from egoscore.graph import injected, varied
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "default-tables.md"
+KEPT = Path(__file__).resolve().parent / "results" / "default"  # so that trials add up over days
 REAL = ("disney", "books", "reddit", "enron")
 QUICK = ("default", "training-free", "lof", "if")
 HEAD = """# The default preset's tables
@@ -96,7 +97,7 @@ def main() -> None:
     """Run what is missing, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir")
-    parser.add_argument("--out", type=Path, default=Path("runs/default"))
+    parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="only what takes seconds")
     chosen = parser.parse_args()

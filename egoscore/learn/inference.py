@@ -1,7 +1,7 @@
 """The score networks rearranged for speed: same numbers, about half the time.
 
-Everything that makes inference fast and hard to read is in this file; `networks.py` says what is
-computed. What is done here:
+Everything that makes inference fast and hard to read is here and in the kernels of `packed.py`;
+`networks.py` says what is computed. What is done here:
 
 - An adjacency is the vector of its pairs of nodes, so that pair-wise layers do half the work on
   undirected graphs; it is spread to a matrix only while a graph is at work (`packed.py`).

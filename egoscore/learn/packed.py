@@ -69,7 +69,7 @@ class Packing:
         return -(-int(self.sizes.max()) // WIDTH) * WIDTH
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)  # few are needed at a time, and they may be long
 def same_sizes(count: int, size: int, directed: bool) -> Packing:
     """The packing of graphs of equal size."""
     return Packing.of(np.full(count, size, dtype=np.int64), directed)
