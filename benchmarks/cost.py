@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -44,15 +43,6 @@ def plain(name: str, data_dir: str | None) -> dict[str, float]:
 MEASUREMENTS = {"fit": fit, "plain": plain}
 
 
-def in_own_process(kind: str, name: str, data_dir: str | None) -> dict[str, float]:
-    command = [sys.executable, __file__, name, "--measure", kind]
-    command += ["--data-dir", data_dir] if data_dir else []
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -68,7 +58,9 @@ def main() -> None:
     kernels = "EgoScore('paper', epochs=1, steps=2).fit(load_dataset('builtin'))"
     subprocess.run([sys.executable, "-c", f"from egoscore import *; {kernels}"], check=True)
     for name in options.names:
-        ours, theirs = (in_own_process(kind, name, options.data_dir) for kind in MEASUREMENTS)
+        ours, theirs = (
+            speed.in_own_process(kind, name, options.data_dir, __file__) for kind in MEASUREMENTS
+        )
         print(
             f"{name:8s} {ours['seconds']:6.1f} s  {ours['memory']:4.0f} MB   plain "
             f"{theirs['seconds']:6.1f} s   ratio {theirs['seconds'] / ours['seconds']:4.1f}x",

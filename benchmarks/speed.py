@@ -199,8 +199,10 @@ MEASUREMENTS = {
 }
 
 
-def in_own_process(kind: str, name: str, data_dir: str | None) -> dict[str, float]:
-    command = [sys.executable, __file__, name, "--measure", kind]
+def in_own_process(
+    kind: str, name: str, data_dir: str | None, script: str = __file__
+) -> dict[str, float]:
+    command = [sys.executable, script, name, "--measure", kind]
     command += ["--data-dir", data_dir] if data_dir else []
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)

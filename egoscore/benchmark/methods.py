@@ -30,7 +30,8 @@ OURS = {
 }
 
 # As a known implementation has it, probably the one behind the published figures: the hidden size
-# that a trial draws does not reach its networks, and the last step goes beyond the end of time.
+# that a trial draws does not reach its networks, and the last step goes beyond the end of time
+# (docs/method.md, "As published").
 PUBLISHED = {"hidden_size": 32, "solver": "em-overshoot"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -151,8 +152,18 @@ class Results:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "code": _code()}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+def _code() -> str:
+    """A short hash of the package's code: trials that add up over days may be of different code."""
+    package = Path(__file__).resolve().parents[1]
+    files = sorted(package.rglob("*.py"))
+    mixed = hashlib.blake2b(digest_size=5)
+    for file in files:
+        mixed.update(file.read_bytes())
+    return mixed.hexdigest()

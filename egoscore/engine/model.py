@@ -23,7 +23,7 @@ from egoscore.score import ReconstructionConfig
 from egoscore.settings import Settings
 
 FORMAT = "egoscore-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)

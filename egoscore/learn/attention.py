@@ -20,6 +20,11 @@ class Attention(nn.Module):
         self, num_inputs: int, hidden_size: int, num_heads: int, convolution: str = "gcn"
     ) -> None:
         super().__init__()
+        if hidden_size % num_heads:
+            raise ValueError(
+                f"The hidden size must be a multiple of {num_heads}, the number of heads (found "
+                f"{hidden_size})."
+            )
         self.num_heads = num_heads
         layer = CONVOLUTIONS[convolution]
         self.query = layer(num_inputs, hidden_size)

@@ -24,7 +24,8 @@ from egoscore.learn.attention import Attention
 from egoscore.learn.elu import elu_plus_1_
 from egoscore.learn.layers import Linear, Mlp
 from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
-from egoscore.learn.packed import attend, look_around, same_sizes
+from egoscore.learn.packed import look_around, same_sizes
+from egoscore.learn.packed_attention import attend
 
 _NOT_KEPT = np.empty((0, 0, 0), dtype=np.float32)  # maps, which only a gradient needs
 

@@ -2,7 +2,10 @@
 
 In a function compiled by numba, `load(array, start)` is eight neighbours of a flat float32 array,
 to be added, multiplied and stored again; the compiler has an instruction or two for each of these
-on every processor. What is loaded or stored must lie within the array, past the end included.
+on every processor. What is loaded or stored must lie within the array.
+
+Numba keeps compiled kernels on disk and looks only at the file that has them: whoever changes this
+one must touch those that import it.
 """
 
 from __future__ import annotations
@@ -133,6 +136,17 @@ def _power_of_2(typing: Any, exponent: Any) -> tuple[Any, Generate]:
     return _LANES(_LANES), generate
 
 
+@_emitted
+def _or_not_a_number(typing: Any, value: Any, source: Any) -> tuple[Any, Generate]:
+    """The value, but NaN in the lanes where `source` is."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        value, source = given
+        return builder.select(builder.fcmp_unordered("uno", source, source), source, value)
+
+    return _LANES(_LANES, _LANES), generate
+
+
 def _instruction(name: str, context: Any, builder: Any, signature: Any, given: Any) -> Any:
     return getattr(builder, name)(*given)
 
@@ -165,7 +179,7 @@ times_plus = _of_three(partial(_function, "fmuladd"))  # a·b + c, rounded once 
 
 @numba.njit(inline="always", error_model="numpy")
 def tanh(value):  # type: ignore[no-untyped-def]
-    """(1 - e)/(1 + e) with e = exp(-2·|value|) = 2^k·exp(r), to float32 precision."""
+    """(1 - e)/(1 + e) with e = exp(-2·|value|) = 2^k·exp(r), to 1e-7; NaN stays NaN."""
     one = every(np.float32(1.0))
     x = times(smaller(_size(value), every(np.float32(9.0))), every(np.float32(-2.0)))
     k = _floor(times_plus(x, every(np.float32(1.4426950408889634)), every(np.float32(0.5))))
@@ -178,4 +192,5 @@ def tanh(value):  # type: ignore[no-untyped-def]
     series = times_plus(series, r, every(np.float32(1.6666665459e-1)))
     series = times_plus(series, r, every(np.float32(5.0000001201e-1)))
     e = times(times_plus(times(series, r), r, plus(r, one)), _power_of_2(k))
-    return _with_sign_of(over(minus(one, e), plus(one, e)), value)
+    found = _with_sign_of(over(minus(one, e), plus(one, e)), value)
+    return _or_not_a_number(found, value)

@@ -15,14 +15,12 @@ class PairOrder:
     """Where the pairs of graphs with `size` nodes are in their matrices.
 
     The order is that of the noise: row after row of the lower triangle; for directed graphs each
-    pair is followed by its reverse. `lower` and `upper` (P,) say where a pair and its reverse are
-    in a flattened matrix, `spread` (size²,) which pair an entry of the matrix is, the diagonal
-    being one past the last.
+    pair is followed by its reverse. `lower` (P,) says where a pair is in a flattened matrix,
+    `spread` (size²,) which pair an entry of the matrix is, the diagonal being one past the last.
     """
 
     size: int
     lower: Tensor
-    upper: Tensor
     spread: Tensor
 
     def pack(self, matrix: Tensor) -> Tensor:
@@ -43,11 +41,10 @@ def pair_order(size: int, directed: bool, device: torch.device) -> PairOrder:
         row, column = torch.tril_indices(size, size, -1, device=device)
         lower, upper = row * size + column, column * size + row
         if directed:
-            both = torch.stack([lower, upper], dim=1)
-            lower, upper = both.flatten(), both.flip(1).flatten()
+            lower = torch.stack([lower, upper], dim=1).flatten()
         numbers = torch.arange(len(lower), device=device)
         spread = torch.full((size * size,), len(lower), device=device)
         spread[lower] = numbers
         if not directed:
             spread[upper] = numbers
-    return PairOrder(size, lower, upper, spread)
+    return PairOrder(size, lower, spread)

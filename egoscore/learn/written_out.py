@@ -26,7 +26,8 @@ from egoscore.learn.attention import Attention
 from egoscore.learn.elu import elu_plus_1_, times_slope_
 from egoscore.learn.layers import GradientFlowConvolution, GraphConvolution, Linear, Mlp
 from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
-from egoscore.learn.packed import Packing, attend, attend_back, look_around, pack_nodes, pack_pairs
+from egoscore.learn.packed import Packing, look_around, pack_nodes, pack_pairs
+from egoscore.learn.packed_attention import attend, attend_back
 
 Convolution = GraphConvolution | GradientFlowConvolution
 

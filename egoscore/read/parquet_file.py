@@ -59,6 +59,7 @@ class ParquetTable(Table):
 
 def _counted(batches: Iterable[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
     for batch in batches:
+        batch.validate(full=True)  # text that is none would be found out too late
         yield batch
         advance(batch.num_rows)
 

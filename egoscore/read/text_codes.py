@@ -18,6 +18,7 @@ _FEWEST = 1 << 10
 _MOST_FULL = 0.75  # share of the places of a hash table that are taken
 _AT_ONCE = 1 << 10  # rows whose texts are compared together
 _MOST_ROWS = 1 << 16  # for which room is made at a time
+_MOST_LETTERS = 2**31 - 1  # of all ids together, as Arrow has them
 _MOST_CODES = 2**31 - 2
 
 
@@ -57,6 +58,8 @@ class TextCodes:
         most = self._count + rows
         if most > _MOST_CODES:
             raise InputError(f"At most {_MOST_CODES:,} different ids are supported.")
+        if int(self._starts[self._count]) + letters > _MOST_LETTERS:
+            raise InputError(f"At most {_MOST_LETTERS >> 30} GB of different ids are supported.")
         self._codes = _grown(self._codes, self._rows + rows)
         self._starts = _grown(self._starts, most + 1)
         self._known = _grown(self._known, int(self._starts[self._count]) + letters)

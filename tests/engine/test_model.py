@@ -70,7 +70,7 @@ class TestBytes:
         with pytest.raises(RunError, match="file is a safetensors file, but not a model"):
             parse_metadata(text, "file")
 
-    @pytest.mark.parametrize("change", [{"format_version": 2}, {"format": "other"}])
+    @pytest.mark.parametrize("change", [{"format_version": 1}, {"format": "other"}])
     def test_another_format_is_refused_with_what_to_do(self, model, change):
         text = {"egoscore": json.dumps(model.metadata() | change)}
         with pytest.raises(RunError, match="update egoscore or fit the model again"):

@@ -28,3 +28,8 @@ def test_it_is_the_mean_over_heads_of_tanh(num_heads):
         for a in range(0, 6, width)
     ]
     torch.testing.assert_close(layer(seen), torch.stack(maps).mean(dim=0))
+
+
+def test_a_hidden_size_that_heads_cannot_share_is_refused():
+    with pytest.raises(ValueError, match=r"multiple of 4, the number of heads \(found 6\)"):
+        Attention(3, 6, 4)

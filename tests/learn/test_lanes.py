@@ -48,7 +48,7 @@ def tanh_of(values, out):
         lanes.store(out, start, lanes.tanh(lanes.load(values, start)))
 
 
-def test_tanh_to_single_precision_from_tiny_to_huge():
+def test_tanh_to_seven_digits_behind_the_point_from_tiny_to_huge():
     small = np.logspace(-30, 0, 400)
     values = np.concatenate([-small, small, np.linspace(-12, 12, 792), [0, -0.0, 1e30, -1e30] * 2])
     values = values.astype(np.float32)
@@ -58,3 +58,10 @@ def test_tanh_to_single_precision_from_tiny_to_huge():
     np.testing.assert_allclose(out, exact, rtol=2e-6, atol=1e-7)
     assert np.abs(out).max() <= 1.0
     np.testing.assert_array_equal(np.signbit(out), np.signbit(values))
+
+
+def test_tanh_of_what_is_no_number():
+    values = np.array([np.nan, np.inf, -np.inf, 0, 1, np.nan, -1, 2], dtype=np.float32)
+    out = np.empty_like(values)
+    tanh_of(values, out)
+    np.testing.assert_allclose(out, np.tanh(values), atol=1e-7)

@@ -1,21 +1,11 @@
 """Packed ego-graphs against dense matrices, one graph at a time."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 
 from egoscore.learn.layers import propagation
-from egoscore.learn.packed import (
-    Packing,
-    attend,
-    attend_back,
-    look_around,
-    pack_nodes,
-    pack_pairs,
-    same_sizes,
-)
+from egoscore.learn.packed import Packing, look_around, pack_nodes, pack_pairs, same_sizes
 from egoscore.learn.pairs import pair_order
 
 SIZES = np.array([3, 1, 8, 2, 17, 1, 9, 16, 5, 1])
@@ -96,48 +86,9 @@ def test_looking_around_is_the_propagation_of_both_powers(directed, width):
     assert not around[:, packing.end :].any()
 
 
-def mean_tanh(query, key, heads, order, directed):
-    """The attention of one graph at its pairs, as plain as it can be written: (h, n) each."""
-    root, depth = math.sqrt(len(query)), len(query) // heads
-    maps = [
-        torch.tanh(query[a : a + depth].T @ key[a : a + depth] / root)
-        for a in range(0, len(query), depth)
-    ]
-    mean = torch.stack(maps).mean(dim=0)
-    mean = mean if directed else (mean + mean.T) / 2
-    return order.pack(mean.unsqueeze(0))[0]
-
-
-@both_kinds
-@pytest.mark.parametrize(("hidden", "heads"), [(4, 4), (12, 4), (6, 1), (32, 4)])
-def test_attention_and_its_gradient(directed, hidden, heads):
-    packing = Packing.of(SIZES, directed)
-    query, key = normals(2, hidden, packing.num_rows)
-    maps = np.full((packing.num_rows, heads, packing.width), np.nan, np.float32)
-    means, unkept = np.full((2, packing.num_pairs), np.nan, np.float32)
-    attend(*packing.how, heads, query, key, maps, means)
-    attend(*packing.how, heads, query, key, np.empty((0, 0, 0), np.float32), unkept)
-    np.testing.assert_array_equal(unkept, means)
-    grad, on = normals(packing.num_pairs, seed=5), np.full((2, *query.shape), np.nan, np.float32)
-    attend_back(*packing.how, heads, query, key, maps, grad, *on)
-    for nodes, some, order in each(packing):
-        given = [torch.from_numpy(v[:, nodes].astype(float)).requires_grad_() for v in (query, key)]
-        expected = mean_tanh(*given, heads, order, directed)
-        np.testing.assert_allclose(means[some], expected.detach(), rtol=1e-5, atol=1e-6)
-        (expected * torch.from_numpy(grad[some])).sum().backward()
-        for found, value in zip(on, given, strict=True):
-            np.testing.assert_allclose(found[:, nodes], value.grad, rtol=1e-4, atol=1e-6)
-    assert not on[:, :, packing.end :].any()
-
-
 def test_graphs_without_any_pair():
     packing = Packing.of(np.ones(5, dtype=np.int64), False)
     rows, none = normals(packing.num_rows, 3), np.empty(0, np.float32)
     around = np.empty((2, *rows.shape), np.float32)
     look_around(*packing.how, none, rows, around, none)
     np.testing.assert_allclose(around[0, :5], rows[:5])
-    query, key = normals(2, 4, packing.num_rows)
-    maps, on = np.empty((packing.num_rows, 2, 8), np.float32), np.ones((2, 4, 13), np.float32)
-    attend(*packing.how, 2, query, key, maps, none)
-    attend_back(*packing.how, 2, query, key, maps, none, *on)
-    assert not on.any()

@@ -54,6 +54,11 @@ def test_lines_above_are_skipped(ending):
     assert b"".join(blocks(text, skip=9)) == b""
 
 
+def test_an_ending_of_two_bytes_may_come_in_two_pieces():
+    """The first three bytes are read by themselves."""
+    assert b"".join(blocks(b"ab\r\ncd\r\nef,g\r\n", skip=2)) == b"ef,g\r\n"
+
+
 def test_long_prefaces_are_skipped():
     text = b"# nothing\n" * 300_000 + b"a,b\n"
     assert blocks(text, skip=300_000, usual=1 << 20) == [b"a,b\n"]

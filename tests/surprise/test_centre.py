@@ -8,6 +8,7 @@ import torch
 
 from egoscore.surprise import centre
 from egoscore.surprise.centre import NUM_FOLDS, NUM_NETWORKS, NUM_ROUNDS, CentreModel
+from egoscore.surprise.covariance import Distance
 from egoscore.surprise.network import SCORING_LEVEL, CentreNetwork, Training, share_left
 
 QUICK = Training(hidden_size=8, updates=2, batch_size=32)
@@ -85,6 +86,8 @@ class TestJudges:
         assert sorted(marked) == list(range(NUM_NETWORKS))
         shares = [len(nodes) / 3000 for nodes in marked.values()]
         assert shares == pytest.approx([2 / 3] * NUM_NETWORKS, abs=0.05)
+        for number in range(NUM_FOLDS, NUM_NETWORKS):  # another division in every round
+            assert not np.array_equal(marked[number], marked[number % NUM_FOLDS])
 
     def test_another_seed_makes_other_parts(self, marked):
         fit(seed=0)
@@ -159,6 +162,8 @@ class TestGate:
         linear, learned = model.residuals(known, white, 0)
         assert model.gate < 0.2
         left, added = model._errors(known, white, centre.parts_of(120, 0))
+        usual = Distance.fit(left, 0)
+        np.testing.assert_allclose(model.distance.whiten, usual.whiten)
         np.testing.assert_array_equal(linear, model.distance.squared(left))
         rest = left - np.float32(model.gate) * added
         np.testing.assert_array_equal(learned, model.distance.squared(rest))
