@@ -1,4 +1,4 @@
-"""Forms of dates other than ISO: 5/1/2015 3:15 PM, 05-Jan-2015, Jan 5, 2015, 2015-01, 20150105.
+"""Forms of dates other than ISO: 5/1/2015 3:15 PM, 05-Jan-15, Jan 5, 2015, 2015-01, 20150105.
 
 A form is a pattern with the parts year, month and day and perhaps a time of day.
 """
@@ -29,6 +29,11 @@ MONTH_DAY_YEAR = rf"(?i)^{_MONTH}[./-]{_DAY}[./-]{_YEAR}{_TIME}"
 YEAR_MONTH_DAY = rf"(?i)^{_YEAR}[./-]{_MONTH}[./-]{_DAY}{_TIME}"
 DAY_NAME_YEAR = rf"(?i)^{_NTH}[-/. ]*{_NAME}[-/., ]*{_YEAR}{_TIME}"
 NAME_DAY_YEAR = rf"(?i)^{_NAME}[-/. ]*{_NTH}[-/, ]+{_YEAR}{_TIME}"
+# the last two digits of the year: from 1969 to 2068, as POSIX has it
+DAY_MONTH_SHORT, MONTH_DAY_SHORT, DAY_NAME_SHORT = (
+    form.replace(_YEAR, r"(?P<year>\d{2})")
+    for form in (DAY_MONTH_YEAR, MONTH_DAY_YEAR, DAY_NAME_YEAR)
+)
 MONTH = r"^(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)$"
 EIGHT_DIGITS = r"^(?P<year>19\d\d|20\d\d|2100)(?P<month>\d\d)(?P<day>\d\d)$"
 
@@ -60,7 +65,9 @@ def _days(parts: Any) -> NDArray[np.float64]:
     names = {field.name for field in parts.type}
     month = _place(_two_digits(pc.utf8_slice_codeunits(_part(parts, "month"), 0, 3)), _MONTHS) % 12
     day = _number(parts, "day") if "day" in names else np.ones(len(parts))
-    first = ((_number(parts, "year") - 1970) * 12 + np.nan_to_num(month)).astype("datetime64[M]")
+    year = _number(parts, "year")
+    year = year + np.where(year < 100, np.where(year < 69, 2000, 1900), 0)  # of two digits
+    first = ((year - 1970) * 12 + np.nan_to_num(month)).astype("datetime64[M]")
     dates = first.astype("datetime64[D]") + (day - 1).astype(np.int64)
     exists = ~np.isnan(month) & (dates.astype("datetime64[M]") == first)
     seconds = _seconds(parts) if "hour" in names else 0.0

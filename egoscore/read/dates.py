@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from egoscore.read.cells import matches
 from egoscore.read.date_forms import (
+    DAY_MONTH_SHORT,
     DAY_MONTH_YEAR,
+    DAY_NAME_SHORT,
     DAY_NAME_YEAR,
     EIGHT_DIGITS,
     MONTH,
+    MONTH_DAY_SHORT,
     MONTH_DAY_YEAR,
     NAME_DAY_YEAR,
     YEAR_MONTH_DAY,
@@ -32,6 +35,7 @@ _ISO_TIME = r"[ T]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 _ISO_LOCAL = rf"{_ISO_DAY}({_ISO_TIME})?$"
 _ISO_ZONED = rf"{_ISO_DAY}{_ISO_TIME}(Z|[+-]\d\d(:?\d\d)?)$"
 _IN_UTC = "times in UTC"
+_SHORT = " of two digits, from 1969 to 2068"
 
 
 def days(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -74,10 +78,17 @@ def date_ways(text: pa.Array) -> Iterator[Way]:
     yield _written(MONTH, "the first day of a month")
     yield _written(DAY_NAME_YEAR, "day, name of the month, year")
     yield _written(NAME_DAY_YEAR, "name of the month, day, year")
-    day_first = _written(DAY_MONTH_YEAR, "day, month, year")
-    month_first = _written(MONTH_DAY_YEAR, "month, day, year")
+    yield from _in_either_order(text, DAY_MONTH_YEAR, MONTH_DAY_YEAR, "")
+    yield _written(DAY_NAME_SHORT, f"day, name of the month, year{_SHORT}")
+    yield from _in_either_order(text, DAY_MONTH_SHORT, MONTH_DAY_SHORT, _SHORT)
+
+
+def _in_either_order(text: pa.Array, day_form: str, month_form: str, more: str) -> Iterator[Way]:
+    """Day and month as numbers, the day first where that does not show; `more` is said as well."""
+    day_first = _written(day_form, f"day, month, year{more}")
+    month_first = _written(month_form, f"month, day, year{more}")
     if np.array_equal(day_first.fits(text), month_first.fits(text)):
-        doubt = f"{day_first.how} ({month_first.how} would fit as well)"
+        doubt = f"{day_first.how} (month, day, year would fit as well)"
         day_first = replace(day_first, how=doubt)
     yield from (day_first, month_first)
 

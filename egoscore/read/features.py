@@ -15,6 +15,7 @@ from egoscore.memory import give_back_memory
 from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.kinds import decide
+from egoscore.read.placeholders import placeholder_words
 from egoscore.read.table import Table, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
@@ -44,6 +45,11 @@ def read_features(
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
     _note_kinds(columns, table, notes)
+    notes += [
+        f"{table.name}: column '{column.name}' {words}"
+        for column in columns
+        if column.kind == "number" and (words := placeholder_words(column))
+    ]
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # taken one by one: what has become a feature is not needed any more
         parts += _filled(columns.pop(0), extra, table, notes)

@@ -121,6 +121,6 @@ _PARENTHESES = Minus(
     r"-\1\2\3",
     "parentheses as minus",
 )
-# 12- is -12, as SAP writes it.
-_BEHIND = Minus(rf"^([^-+()]*\d)-{SPACE}*{_BESIDE}$", r"-\1\2", "a minus behind the number")
+# 12- is -12, as SAP writes it, and 5K- is -5K.
+_BEHIND = Minus(rf"^([^-+()]*\d[A-Za-z]{{0,3}})-{SPACE}*{_BESIDE}$", r"-\1\2", "a minus behind the number")
 MINUSES = (_PARENTHESES, _BEHIND)

@@ -58,7 +58,7 @@ def _advice(
 ) -> str:
     """What may be wrong with a table that names no nodes."""
     if known_pair(list(columns)) is not None:
-        return "it has two ends of edges, so are --edges and --nodes exchanged"
+        return "it has two ends of edges: perhaps --edges and --nodes are exchanged"
     used = plain(*edges)
     for name, column in columns.items():
         try:

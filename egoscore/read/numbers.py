@@ -1,4 +1,4 @@
-"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1'234.5, 1.234.567, (12), 12-."""
+"""Numbers written as text: 12, 1e-3, 1,234.5, 12,5, 1 234,5, 1'234.5, 1.234.567, (12), 12-, 2K."""
 
 from __future__ import annotations
 
@@ -31,14 +31,23 @@ _SHORT = r"^[+-]?\d{1,3}$"
 _CODE = r"^0\d+\w*$"
 
 
+# Thousands, millions and billions in letters.
+_FACTORS = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9}
+_LETTERS = rf"{SPACE}?(?:{'|'.join(_FACTORS)})$"
+
+
 @dataclass(frozen=True)
 class _Form:
-    """How cells look, what stands `between` their thousands, whether the comma is a point."""
+    """How cells look, what stands `between` their thousands, whether the comma is a point.
+
+    And whether letters may follow that stand for thousands, millions or billions.
+    """
 
     pattern: str
     words: str = ""
     between: str = ""
     has_decimal_comma: bool = False
+    has_letters: bool = False
 
     @property
     def way(self) -> Way:
@@ -49,8 +58,22 @@ class _Form:
         """The numbers in text that looks so."""
         text = pc.replace_substring_regex(text, self.between, "") if self.between else text
         text = pc.replace_substring(text, ",", ".") if self.has_decimal_comma else text
+        if self.has_letters:
+            return _times_letters(text)
         numbers: NDArray[np.float64] = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
         return numbers
+
+
+def _times_letters(text: pa.Array) -> NDArray[np.float64]:
+    """Numbers times what the letters behind them stand for, if there are any."""
+    letters = pc.utf8_lower(pc.replace_substring_regex(text, r"^[^A-Za-z]*", ""))
+    place = pc.fill_null(pc.index_in(letters, value_set=pa.array([*_FACTORS])), len(_FACTORS))
+    places: NDArray[np.int32] = place.to_numpy(zero_copy_only=False)
+    factors = np.array([*_FACTORS.values(), 1.0])[places]
+    bare = pc.replace_substring_regex(text, rf"{SPACE}?[A-Za-z]*$", "")
+    bases: NDArray[np.float64] = pc.cast(bare, pa.float64()).to_numpy(zero_copy_only=False)
+    numbers: NDArray[np.float64] = bases * factors
+    return numbers
 
 
 _PLAIN = _Form(r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)$")
@@ -70,6 +93,11 @@ SPACES = _Form(
     rf"^[+-]?([1-9]\d{{0,2}}({SPACE}\d{{3}})+|\d+)(\.\d+)?$",
     "spaces between thousands",
     between=SPACE,
+)
+_WITH_LETTERS = _Form(
+    rf"(?i)^[+-]?(\d+\.?\d*|\.\d+)({_LETTERS.removesuffix('$')})?$",
+    "K for thousands, M for millions, B for billions",
+    has_letters=True,
 )
 _APOSTROPHES = _Form(
     SPACES.pattern.replace(SPACE, _APOSTROPHE),
@@ -132,6 +160,10 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     if has_dots:  # before the plain numbers: 10.300 is one of those as well
         yield _DOTS
     yield _PLAIN
+    if any_match(text, rf"(?i)\d{_LETTERS}"):
+        yield _WITH_LETTERS
+        if separator != ",":
+            yield _with_comma(_WITH_LETTERS)
     if any_match(text, SPACED):
         yield from (SPACES, _with_comma(SPACES))
     if any_match(text, _WITH_APOSTROPHE):

@@ -53,7 +53,7 @@ def test_ids_that_are_empty_are_told(read, refusal):
 
 def test_exchanged_tables_are_noticed(read, refusal):
     message = refusal(read, "code,x\na,1\nb,2\nc,3\n", "source,target\na,b\nb,c\n")
-    assert "are --edges and --nodes exchanged" in message
+    assert "--edges and --nodes are exchanged" in message
 
 
 def test_whole_numbers_that_pandas_wrote_with_a_point_are_the_same_ids(read, said):

@@ -16,6 +16,7 @@ from egoscore.read.numbers import number_ways, parse_numbers
 from egoscore.read.ways import parse_most
 
 BEHIND = "a minus behind the number"
+LETTERS = "K for thousands, M for millions, B for billions"
 THOUSANDS, DECIMAL = "commas between thousands", "a decimal comma"
 SPACES_AND_COMMA = "spaces between thousands and a decimal comma"
 
@@ -58,6 +59,10 @@ def test_what_python_writes_is_read(values):
         (("\u20ac 12", "12 \u20ac", "3\u00a0\u20ac"), (12, 12, 3), "\u20ac left off"),
         (("$1,234.50", "$7"), (1234.5, 7), "$ left off and commas between thousands"),
         (("1'234.50", "7"), (1234.5, 7), "apostrophes between thousands"),
+        (("1.2K", "-3.4M", "2bn", "750", "5 k"), (1200, -3.4e6, 2e9, 750, 5000), LETTERS),
+        (("$1.5M", "$20K"), (1.5e6, 20e3), f"$ left off and {LETTERS}"),
+        (("5.0K-", "12", "800-"), (-5000, 12, -800), f"{BEHIND} and {LETTERS}"),
+        (("1,5 Mio", "7"), (1.5e6, 7), f"{LETTERS} and a decimal comma"),
         (("-1\u2019234\u2019567", "8"), (-1234567, 8), "apostrophes between thousands"),
         (("1'234,5",), (1234.5,), "apostrophes between thousands and a decimal comma"),
         (("(1,234.5)", "12"), (-1234.5, 12), f"parentheses as minus and {THOUSANDS}"),
