@@ -122,5 +122,7 @@ _PARENTHESES = Minus(
     "parentheses as minus",
 )
 # 12- is -12, as SAP writes it, and 5K- is -5K.
-_BEHIND = Minus(rf"^([^-+()]*\d[A-Za-z]{{0,3}})-{SPACE}*{_BESIDE}$", r"-\1\2", "a minus behind the number")
+_BEHIND = Minus(
+    rf"^([^-+()]*\d[A-Za-z]{{0,3}})-{SPACE}*{_BESIDE}$", r"-\1\2", "a minus behind the number"
+)
 MINUSES = (_PARENTHESES, _BEHIND)
