@@ -32,6 +32,7 @@ def run_and_tell(plan: Benchmark, figures: bool) -> None:
     write_tables(results)
     for dataset in plan.datasets:
         show_table(Table.of(results, "roc_auc"), dataset)
+    print("published: in the paper's table; size: rank correlation with the size of the ego-graph.")
     print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
     if figures:
         draw_figures(plan.out, plan.datasets, plan.data_dir, print)
