@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 _GRID = 4096
 _SIZE_GROUPS, _NODES_PER_GROUP = 10, 20
 _LEAST_SPREAD = 0.1  # of the median spread of the groups
+_LEAST_DECAY = 1e-30  # below, a quotient may be no number any more
 BODY = 0.8  # up to this share of the nodes counting is enough; beyond, a tail is fitted
 
 
@@ -39,7 +40,7 @@ class Calibration:
         start = float(np.quantile(ordered, BODY))
         above = ordered[ordered > start] - start
         decay = float(np.median(above)) / np.log(2.0) if len(above) else np.inf
-        return cls(grid, start, decay if decay > 0 else np.inf, len(ordered))
+        return cls(grid, start, max(decay, _LEAST_DECAY) if decay > 0 else np.inf, len(ordered))
 
     def surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Surprises (N,): among usual nodes on average about one, rarely above seven."""
@@ -47,7 +48,7 @@ class Calibration:
         below, upto = (np.searchsorted(self.grid, values, side) for side in ("left", "right"))
         share = 1.0 - (below + upto) / 2.0 / len(self.grid)
         body = -np.log(np.maximum(share, 1.0 - BODY))
-        tail = -np.log(1.0 - BODY) + (values - self.start) / self.decay
+        tail = -np.log(1.0 - BODY) + np.maximum(values - self.start, 0.0) / self.decay
         result: NDArray[np.float64] = np.where(values > self.start, tail, body)
         return result
 

@@ -34,6 +34,11 @@ def test_of_other_values_they_are_those_of_their_distribution_up_to_the_tail():
     assert found.mean() == pytest.approx(1, abs=0.05)
 
 
+def test_a_tail_of_next_to_nothing_is_no_warning():
+    found = surprise([0.0, 2.8e-307, -30.0], of=[-30.0, 0.0, 1e6])
+    assert np.isfinite(found).all()
+
+
 @given(st.lists(numbers, min_size=1, max_size=60) | st.lists(few_values, min_size=1, max_size=60))
 @settings(deadline=None, max_examples=150)
 def test_in_the_lower_half_they_are_counted_and_equal_values_share_a_rank(values):
