@@ -43,19 +43,24 @@ def example(request):
     return egos, model
 
 
-def close(found, expected):
+def close(found, expected, to=1e-5):
     """To 1e-5, relative to the size of the numbers."""
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5 * float(expected.abs().max()))
+    torch.testing.assert_close(found, expected, rtol=to, atol=to * float(expected.abs().max()))
 
 
-# A Langevin step is divided by the squared norm of a gradient. Of a graph with few pairs that can
-# be next to nothing, and the step then multiplies rounding errors: compared in float64 only.
-PRECISIONS = [
-    (solver, dtype)
-    for solver in SOLVERS
-    for dtype in (torch.float32, torch.float64)
-    if dtype == torch.float64 or not SOLVERS[solver].corrects
-]
+# float32 is what the compiled kernels compute with; in float64 the plain networks take their place,
+# which leaves the solvers to be compared.
+PRECISIONS = list(itertools.product(SOLVERS, (torch.float32, torch.float64)))
+
+
+def tolerance(solver, dtype, size):
+    """A Langevin step is divided by the squared norm of a gradient.
+
+    Of a graph with one to three pairs that can be next to nothing, and the step then multiplies
+    rounding errors.
+    """
+    few_pairs = SOLVERS[solver].corrects and size in (2, 3)
+    return 1e-3 if few_pairs and dtype == torch.float32 else 1e-5
 
 
 @pytest.mark.parametrize(("solver", "dtype"), PRECISIONS)
@@ -78,9 +83,9 @@ def test_reconstructions_of_every_size(example, solver, dtype):
                 weights, egos, centres, SEED, tau, level, sample, steps, solver, dtype
             )
             for size, (fast_x, fast_adj) in restored.items():
-                same = egos.sizes == size
-                close(fast_x[level, sample], x[same, :size])
-                close(fast_adj[level, sample], adj[same, :size, :size])
+                same, to = egos.sizes == size, tolerance(solver, dtype, size)
+                close(fast_x[level, sample], x[same, :size], to)
+                close(fast_adj[level, sample], adj[same, :size, :size], to)
 
 
 @pytest.mark.parametrize(("solver", "dtype"), PRECISIONS)
@@ -99,7 +104,9 @@ def test_reconstructions_of_mixed_sizes(example, solver, dtype):
                 weights, egos, centres, SEED, tau, level, 0, steps, solver, dtype
             )
             for found, wanted in zip((x[level, 0], adj[level, 0]), expected, strict=True):
-                close(found, wanted)
+                for size in range(1, LARGEST + 1):
+                    same = egos.sizes == size
+                    close(found[same], wanted[same], tolerance(solver, dtype, size))
             assert not x[level, 0][batch.mask == 0].any()
 
 
