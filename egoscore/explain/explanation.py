@@ -76,7 +76,8 @@ class Picture:
 class Reasons:
     """What can be told about one node, before it is put into words.
 
-    Attributes: `questions` how surprising each answer is, strongest first; `features` and
+    Attributes: `questions` how surprising each answer is, strongest first; `causes` those by which
+    it is among the 5% most surprising, the one that is told first being first; `features` and
     `structure` what deviates most, largest first; `surprising` ties first those that surprise
     most, `expected` ties first those that fit best; `energy_before` and `energy_after` how much it
     differs from its neighbours, as it is and as it is expected; `components` how unusual every
@@ -85,6 +86,7 @@ class Reasons:
 
     ego_size: int
     questions: dict[str, float] = field(hash=False)
+    causes: tuple[str, ...]
     features: tuple[Deviation, ...]
     structure: tuple[Deviation, ...]
     surprising: tuple[Tie, ...]
@@ -104,8 +106,7 @@ class Explanation(Reasons):
     """Why a node has its score: its reasons, where it stands, and both in words.
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
-    threshold; `causes` the questions by which it is among the 5% most surprising, strongest
-    first; `reason` the strongest in a few words; `summary` one sentence.
+    threshold; `reason` the first cause in a few words; `summary` one sentence.
     """
 
     node: str
@@ -115,7 +116,6 @@ class Explanation(Reasons):
     percentile: float
     p_value: float
     flag: bool
-    causes: tuple[str, ...]
     reason: str
     summary: str
 

@@ -19,6 +19,7 @@ _WIDEST = 2048  # beyond it features are looked at one by one
 _LEAST = 1e-3  # deviation of a feature: what is smaller is rounding
 _RIDGE = 1e-6
 _FAR = 2.0  # usual errors: less is not worth a word
+_MOST_ASIDE = 12  # columns looked for one after the other: more than are told
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class UsualErrors:
 
     A feature is compared with what the surroundings AND the node's other features let one expect:
     of values replaced in generated networks the one so found first is a replaced one more often
-    than with the surroundings alone (docs/explanations.md).
+    than with the surroundings alone (docs/explanations.md). What is found to be off tells nothing
+    about the others any more: else one absurd value would make absurd what is expected of the rest.
 
     Attributes: `precision` (F, F) of the errors, None if there are too many features for it;
     `deviation` (F,); `groups` the features that come from one column, which say nothing about each
@@ -39,8 +41,14 @@ class UsualErrors:
     groups: tuple[NDArray[np.int64], ...]
 
     @classmethod
-    def fit(cls, errors: Floats, columns: Sequence[FeatureColumn], seed: int) -> UsualErrors:
-        """From the errors (n, F) of many nodes."""
+    def fit(
+        cls,
+        errors: Floats,
+        columns: Sequence[FeatureColumn],
+        seed: int,
+        unseen: NDArray[np.float64] | None = None,
+    ) -> UsualErrors:
+        """From the errors (n, F) of many nodes; `unseen` (F, F) is added to their covariance."""
         width = errors.shape[1]
         by_source: dict[tuple[str, bool], list[int]] = {}
         for number, column in enumerate(columns):
@@ -48,7 +56,7 @@ class UsualErrors:
         groups = tuple(np.array(numbers) for numbers in by_source.values())
         if width > _WIDEST:
             return cls.one_by_one(errors)
-        _, covariance = shrunk_covariance(errors, seed)
+        _, covariance = shrunk_covariance(errors, seed, unseen)
         deviation = np.sqrt(np.maximum(np.diag(covariance), _LEAST**2))
         precision = np.linalg.inv(covariance + _RIDGE * np.eye(width)).astype(np.float64)
         return cls(precision, deviation, groups)
@@ -60,16 +68,41 @@ class UsualErrors:
         return cls(None, np.maximum(deviation, _LEAST), ())
 
     def left(self, errors: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of one node's errors (F,): what other features do not explain, and in usual errors."""
+        """Of one node's errors (F,): what other features do not explain, and in usual errors.
+
+        The column furthest off is set aside, the others are looked at again without it, and so on.
+        """
         if self.precision is None:
             return errors.astype(np.float64), errors / self.deviation
         rest, usual = np.empty((2, len(errors)))
-        pull = self.precision @ errors
-        for group in self.groups:
-            block = np.linalg.inv(self.precision[np.ix_(group, group)])
-            rest[group] = block @ pull[group]
-            usual[group] = np.sqrt(np.maximum(np.diag(block), _LEAST**2))
+        precision, others = self.precision, list(self.groups)
+        for _ in range(min(_MOST_ASIDE, len(others))):
+            pull = precision @ errors
+            for group in others:
+                block = np.linalg.inv(precision[np.ix_(group, group)])
+                rest[group] = block @ pull[group]
+                usual[group] = np.sqrt(np.maximum(np.diag(block), _LEAST**2))
+            largest = [float(np.abs(rest[group] / usual[group]).max()) for group in others]
+            first = int(np.argmax(largest))
+            if largest[first] < _FAR:
+                break
+            precision = _without(precision, others.pop(first))
         return rest, rest / usual
+
+    def beside(self, feature: int) -> NDArray[np.int64]:
+        """The features that come from the same column as this one, itself among them."""
+        alone = np.array([feature])
+        return next((group for group in self.groups if feature in group), alone)
+
+
+def _without(precision: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The precision (F, F) of the others where nothing is known of some: zero in their rows."""
+    between = precision[group]
+    block = np.linalg.inv(between[:, group])
+    others: NDArray[np.float64] = precision - between.T @ block @ between
+    others[group] = 0.0
+    others[:, group] = 0.0
+    return others
 
 
 def far_off(deviations: Sequence[Deviation]) -> list[Deviation]:

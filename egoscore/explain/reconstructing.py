@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from egoscore.compare import binarise
 from egoscore.explain.among import alike, surprise, told
-from egoscore.explain.causes import RETURNED, by_strength
+from egoscore.explain.causes import RETURNED, by_strength, causes_of
 from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
 from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, shades
@@ -81,9 +81,11 @@ class ReconstructionReasons(Reasoner):
         rest, sizes = usual.errors.left((found.x - found.restored_x)[0])
         raw = self.graph.features[node]
         ties = self._ties(found)
+        answers = self._answers(node, group)
         return Reasons(
             ego_size=size,
-            questions=self._answers(node, group),
+            questions=answers,
+            causes=causes_of(answers),
             features=deviating(raw, found.x[0], rest, sizes, self.units, MOST),
             structure=(_edges(found, usual.change_of_edges),),
             surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],

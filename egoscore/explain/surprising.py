@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.among import alike, told
-from egoscore.explain.causes import by_strength
+from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.explanation import Picture, Reasons
 from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
@@ -19,9 +19,11 @@ from egoscore.graph import AttributedGraph
 from egoscore.graph.structure import structure
 from egoscore.surprise.covariance import Floats, sample_rows
 from egoscore.surprise.expect import Expectation, expect, scaled_features
+from egoscore.surprise.judged import gap_features, unseen_covariance
 from egoscore.surprise.model import SurpriseModel, Surprises
 
 _NODES_TO_COMPARE = 5_000
+_MOSTLY = 0.5
 
 
 class SurpriseReasons(Reasoner):
@@ -38,8 +40,9 @@ class SurpriseReasons(Reasoner):
         if model.is_told_structure:
             self.proviso = ", size allowed for"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
-        errors = self._expect(some).errors
-        self.usual = UsualErrors.fit(errors, graph.described, model.seed)
+        usual = self._expect(some)
+        unseen = unseen_covariance(usual.observed, gap_features(graph))
+        self.usual = UsualErrors.fit(usual.errors, graph.described, model.seed, unseen)
         self._measured: dict[str, NDArray[np.floating]] = dict(table.channels)
         self._measured |= {f"surprise_{name}": v for name, v in table.questions.items()}
 
@@ -55,18 +58,25 @@ class SurpriseReasons(Reasoner):
         ties = judged_ties(self.model, self.graph, node)
         group = alike(self.table.ego_size, node)
         around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
+        before, after = (
+            _energies(one[0], around) for one in (expectation.observed, expectation.expected)
+        )
+        furthest = int(np.argmax(np.abs(sizes)))
+        of_one = float((before - after)[self.usual.beside(furthest)].sum())
+        follows = of_one > _MOSTLY * float((before - after).sum()) > 0
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
             questions=by_strength(answers),
+            causes=_causes(answers, follows),
             features=features,
             structure=unusual_place(self.model.place, self.structure[node], self.places),
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
-            energy_before=_energy(expectation.observed[0], around),
-            energy_after=_energy(expectation.expected[0], around),
+            energy_before=float(before.mean()),
+            energy_after=float(after.mean()),
             components=compared(self._measured, group, node),
             compared_with=told(self.table.ego_size, group),
-            picture=self._picture(node, ties, expectation, int(np.argmax(np.abs(sizes)))),
+            picture=self._picture(node, ties, expectation, furthest),
         )
 
     def _picture(
@@ -97,6 +107,19 @@ class SurpriseReasons(Reasoner):
         return IN_SHORT[cause](reasons)
 
 
-def _energy(own: Floats, others: Floats) -> float:
-    """Mean squared difference, per feature, of features (F,) to those of neighbours (d, F)."""
-    return float(np.square(others - own).mean()) if len(others) else 0.0
+def _energies(own: Floats, others: Floats) -> Floats:
+    """Mean squared difference of features (F,) to those of neighbours (d, F), for each, (F,)."""
+    return np.square(others - own).mean(axis=0) if len(others) else np.zeros_like(own)
+
+
+def _causes(answers: dict[str, float], company_follows: bool) -> tuple[str, ...]:
+    """The strong answers, strongest first; company behind features if it follows from them.
+
+    It does where one column makes most of how much more than expected a node differs from others.
+    """
+    causes = causes_of(answers)
+    if not company_follows or "features" not in causes or "company" not in causes:
+        return causes
+    others = [cause for cause in causes if cause != "company"]
+    behind = max(causes.index("company"), others.index("features") + 1)
+    return (*others[:behind], "company", *others[behind:])

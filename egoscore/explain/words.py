@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.explain.causes import causes_of, is_rare
+from egoscore.explain.causes import is_rare
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.graph import AttributedGraph
@@ -48,18 +48,16 @@ def explanation(
     """Standing and reasons of a node together, in words."""
     reasons, standing = reasoner.of(row), scores.standing(row)
     node = str(graph.ids[row])
-    causes = causes_of(reasons.questions)
-    told = causes[:2] or tuple(reasons.questions)[:1]
+    told = reasons.causes[:2] or tuple(reasons.questions)[:1]
     because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
-    if not causes and not is_rare(standing["p_value"]):
+    if not reasons.causes and not is_rare(standing["p_value"]):
         because = f"nothing about it stands out; if anything, {because}"
-    elif not causes:
+    elif not reasons.causes:
         because = f"by no question alone but by all together, most of all {because}"
     summary = f"Node {shortened(node)} is {_stands(standing, reasoner.proviso)}: {because}."
     return Explanation(
         node=node,
         **standing,
-        causes=causes,
         reason=reasoner.in_short(told[0], reasons),
         summary=summary,
         **vars(reasons),

@@ -47,12 +47,16 @@ class FeatureScaling:
 
     def apply(self, graph: AttributedGraph) -> AttributedGraph:
         """The same network with scaled features."""
+        self.require_fitting(graph)
+        return replace(graph, features=self.scale(graph.features))
+
+    def require_fitting(self, graph: AttributedGraph) -> None:
+        """Refuse a network with another number of features."""
         if graph.num_features != len(self.mean):
             raise InputError(
                 f"The network has {counted(graph.num_features, 'feature')} but the detector was "
                 f"fitted on {len(self.mean)}; give it the same columns in the same order."
             )
-        return replace(graph, features=self.scale(graph.features))
 
     def scale(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Features (n, F) of some nodes, scaled."""

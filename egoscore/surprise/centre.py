@@ -73,8 +73,12 @@ class CentreModel:
         seed: int,
         store: NetworkStore | None = None,
         advance: Callable[[int], None] = lambda count: None,
+        unseen: NDArray[np.float64] | None = None,
     ) -> CentreModel:
-        """From what is around the nodes (N, C) and their own whitened features (N, k)."""
+        """From what is around the nodes (N, C) and their own whitened features (N, k).
+
+        `unseen` (k, k) is added to the covariance of errors.
+        """
         some = sample_rows(len(white), _MOST_NODES, seed)
         known, white, folds = known[some], white[some], parts_of(len(white), seed)[:, some]
         context = Context.fit(known, white, seed)
@@ -97,7 +101,7 @@ class CentreModel:
         gate = _gate(left, added)
         rest = left - gate * added
         skill = (_explained(left, white), _explained(rest, white))
-        return cls(context, networks, gate, skill, Distance.fit(left, seed), history)
+        return cls(context, networks, gate, skill, Distance.fit(left, seed, unseen), history)
 
     def residuals(self, known: Floats, white: Floats, seed: int | None) -> tuple[Floats, Floats]:
         """How unusual the errors are, (N,) each: of the linear part, and with the networks.

@@ -14,8 +14,12 @@ _MOST_ROWS = 20_000  # more rows hardly change a covariance
 _SMALLEST = 1e-6  # of the largest variance: below it there is nothing but rounding
 
 
-def shrunk_covariance(rows: Floats, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shrunk_covariance(
+    rows: Floats, seed: int, unseen: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean (C,) and covariance (C, C) of rows (N, C), shrunk to a multiple of the identity.
+
+    `unseen` (C, C) is a covariance that is added: of what rows do not show.
 
     Ledoit & Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
     """
@@ -24,10 +28,10 @@ def shrunk_covariance(rows: Floats, seed: int) -> tuple[NDArray[np.float64], NDA
     chosen = sample_rows(len(rows), _MOST_ROWS, seed)
     sample = np.asarray(rows[chosen], dtype=np.float64)
     mean = sample.mean(axis=0)
-    if len(sample) == 1:
-        return mean, np.zeros((len(mean), len(mean)))
-    covariance, _ = ledoit_wolf(sample - mean, assume_centered=True)
-    return mean, covariance
+    covariance = np.zeros((len(mean), len(mean)))
+    if len(sample) > 1:
+        covariance, _ = ledoit_wolf(sample - mean, assume_centered=True)
+    return mean, covariance if unseen is None else covariance + unseen
 
 
 def sample_rows(count: int, most: int, seed: int) -> NDArray[np.int64]:
@@ -47,9 +51,9 @@ class Distance:
     whiten: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, rows: Floats, seed: int) -> Distance:
-        """The distance by which `rows` (N, C) themselves are usual."""
-        mean, covariance = shrunk_covariance(rows, seed)
+    def fit(cls, rows: Floats, seed: int, unseen: NDArray[np.float64] | None = None) -> Distance:
+        """The distance by which `rows` (N, C) themselves are usual; `unseen` (C, C) as above."""
+        mean, covariance = shrunk_covariance(rows, seed, unseen)
         variance, axes = np.linalg.eigh(covariance)
         least = max(_SMALLEST * float(variance[-1]), 1e-30)
         return cls(mean, axes / np.sqrt(np.maximum(variance, least)))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from egoscore.graph import AttributedGraph
 from egoscore.surprise.centre import parts_of
 from egoscore.surprise.covariance import Floats
-from egoscore.surprise.model import FARTHEST, SurpriseModel, surroundings
+from egoscore.surprise.judged import judged_features
+from egoscore.surprise.model import SurpriseModel, surroundings
 from egoscore.surprise.neighbours import as_seen_by_others
 
 
@@ -55,4 +56,4 @@ def scaled_features(
     model: SurpriseModel, graph: AttributedGraph, nodes: NDArray[np.integer]
 ) -> Floats:
     """The features of nodes as the model sees them, (n, F)."""
-    return np.clip(model.scaling.scale(graph.features[nodes]), -FARTHEST, FARTHEST)
+    return judged_features(model.scaling, graph, nodes)

@@ -15,6 +15,12 @@ from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.centre import NUM_NETWORKS, CentreModel, NetworkStore
 from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
 from egoscore.surprise.covariance import Floats
+from egoscore.surprise.judged import (
+    fit_scaling,
+    gap_features,
+    judged_features,
+    unseen_covariance,
+)
 from egoscore.surprise.neighbours import Neighbours, as_seen_by_others
 from egoscore.surprise.network import Training
 from egoscore.surprise.place import Place
@@ -31,7 +37,6 @@ _AS_MEASURED = ("mismatch", "mismatch_two_steps", "clustering")
 # Where most nodes are just what is expected, who is so a little more is noise of the networks: an
 # error of less than a tenth of what is usual counts as that much.
 _NO_ERROR = {"linear_residual": 0.1, "network_residual": 0.1}
-FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,12 @@ class SurpriseModel:
     ) -> tuple[SurpriseModel, Surprises]:
         """Learn from a network, and judge its nodes."""
         with bars("Looking at the surroundings", 4, "steps") as advance:
-            scaling = FeatureScaling.fit(graph.features, FARTHEST)
+            scaling = fit_scaling(graph)
             seen = _Seen.of(graph, scaling, not graph.is_structural)
             near = seen.near
             advance(1)
-            whitening = Whitening.fit(seen.features, seed)
+            unseen = unseen_covariance(seen.features, gap_features(graph))
+            whitening = Whitening.fit(seen.features, seed, unseen)
             white = whitening.apply(seen.features)
             advance(1)
             next_to = Likeness.fit(near, white, one_step, near.has_one_step)
@@ -102,7 +108,8 @@ class SurpriseModel:
             advance(1)
         updates = NUM_NETWORKS * training.updates
         with bars("Learning what to expect of a node", updates, "updates") as advance:
-            centre = CentreModel.fit(known, white, training, seed, store, advance)
+            left_unseen = None if unseen is None else whitening.covariance(unseen)
+            centre = CentreModel.fit(known, white, training, seed, store, advance, left_unseen)
         place = Place.fit(seen.structure, seed)
         parts = (seed, scaling, whitening, next_to, two_away, centre, place)
         draft = cls(*parts, {}, BySize.ignored(), seen.tells_structure)
@@ -170,9 +177,10 @@ class _Seen:
 
     @classmethod
     def of(cls, graph: AttributedGraph, scaling: FeatureScaling, tells_structure: bool) -> _Seen:
-        features = scaling.apply(graph).features
-        np.clip(features, -FARTHEST, FARTHEST, out=features)
-        return cls(features, Neighbours.of(graph), structure(graph), tells_structure)
+        scaling.require_fitting(graph)
+        return cls(
+            judged_features(scaling, graph), Neighbours.of(graph), structure(graph), tells_structure
+        )
 
     @property
     def ego_size(self) -> NDArray[np.int64]:

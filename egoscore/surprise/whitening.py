@@ -29,12 +29,17 @@ class Whitening:
     rest: tuple[float, float] | None
 
     @classmethod
-    def fit(cls, features: Floats, seed: int) -> Whitening:
-        """The largest axes of `features` (N, F); fewer where there are few nodes."""
+    def fit(
+        cls, features: Floats, seed: int, unseen: NDArray[np.float64] | None = None
+    ) -> Whitening:
+        """The largest axes of `features` (N, F); fewer where there are few nodes.
+
+        `unseen` (F, F) is added to their covariance.
+        """
         size, width = features.shape
         count = min(width, _MOST_AXES, max(1, size // _NODES_PER_AXIS))
         find = _exact_axes if width <= _WIDEST else _sketched_axes
-        mean, axes, variance = find(features, count, seed)
+        mean, axes, variance = find(features, count, seed, unseen)
         useful = variance > 1e-6 * max(float(variance[0]), 1e-12)
         useful[0] = True  # where nothing varies, one axis on which all is zero
         scaled = axes[:, useful] / np.sqrt(np.maximum(variance[useful], 1e-12))
@@ -62,6 +67,11 @@ class Whitening:
         features: Floats = white[:, : len(back)] @ back.astype(np.float32)
         return features + self.mean.astype(np.float32)
 
+    def covariance(self, unseen: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A covariance (F, F) of features along the axes, (k, k) or (k + 1, k + 1)."""
+        along: NDArray[np.float64] = self.axes.T @ unseen @ self.axes
+        return along if self.rest is None else np.pad(along, (0, 1))
+
     def _project(self, features: Floats) -> Floats:
         white: Floats = (features - self.mean.astype(np.float32)) @ self.axes.astype(np.float32)
         return white
@@ -76,20 +86,25 @@ class Whitening:
 
 
 def _exact_axes(
-    features: Floats, count: int, seed: int
+    features: Floats, count: int, seed: int, unseen: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    mean, covariance = shrunk_covariance(features, seed)
+    mean, covariance = shrunk_covariance(features, seed, unseen)
     variance, axes = np.linalg.eigh(covariance)
     return mean, axes[:, ::-1][:, :count], variance[::-1][:count]
 
 
 def _sketched_axes(
-    features: Floats, count: int, seed: int
+    features: Floats, count: int, seed: int, unseen: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The same by random projections (Halko et al., 2011), from some of the rows."""
     from sklearn.utils.extmath import randomized_svd
 
     rows = features[sample_rows(len(features), _SKETCH_ROWS, seed)].astype(np.float64)
-    mean = rows.mean(axis=0)
-    _, values, axes = randomized_svd(rows - mean, count, random_state=seed % 2**32)
-    return mean, axes.T, np.square(values) / max(1, len(rows) - 1)
+    size, mean = max(1, len(rows) - 1), rows.mean(axis=0)
+    rows -= mean
+    if unseen is not None:  # rows that have this covariance
+        variance, along = np.linalg.eigh(unseen)
+        some = variance > 0
+        rows = np.vstack([rows, (along[:, some] * np.sqrt(size * variance[some])).T])
+    _, values, axes = randomized_svd(rows, count, random_state=seed % 2**32)
+    return mean, axes.T, np.square(values) / size

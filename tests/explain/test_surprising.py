@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
+from egoscore.explain import surprising
 from egoscore.explain.explanation import Deviation
 from egoscore.explain.features import UsualErrors
 from egoscore.explain.picture import MOST_NODES
@@ -101,7 +102,11 @@ class TestParts:
         found = SurpriseReasons(model, other, model.judge(other, False), False).of(7)
         errors = expect(model, other, structure(other), np.arange(150), False).errors
         _, sizes = UsualErrors.fit(errors, other.described, 0).left(errors[7])
-        assert found.features[0].size == pytest.approx(sizes[np.argmax(np.abs(sizes))], abs=0.006)
+        told = np.array([one.size for one in found.features])
+        sizes = sizes[[int(one.name.removeprefix("x")) for one in found.features]]
+        # what is expected lies within what was seen, which may bring it nearer
+        assert np.all(np.abs(told) <= np.abs(sizes) + 0.006)
+        assert np.isclose(told, sizes, atol=0.006).sum() >= 4
 
 
 class TestPicture:
@@ -274,9 +279,9 @@ class TestImputed:
         graph = AttributedGraph.from_tables(edges, nodes, impute="median")
         return EgoScore(updates=20).fit(graph).explain(3)
 
-    def test_it_is_among_the_most_abnormal_by_its_features(self, why):
-        assert why.rank <= 3
-        assert why.causes[0] == "features"
+    def test_it_is_as_abnormal_by_its_features_as_one_gap_in_300_is_rare(self, why):
+        assert 3 < why.rank <= 20
+        assert why.causes == ("features",)
 
     def test_the_sentence_says_that_the_value_is_missing(self, why):
         assert "age is missing where a value is expected" in why.summary
@@ -285,6 +290,59 @@ class TestImputed:
     def test_what_was_put_in_is_nowhere_told_as_its_value(self, why):
         told = [one.observed for one in why.features if one.name.startswith("age")]
         assert told == ["missing", "missing"]
+
+
+class TestOneAbsurdValue:
+    """One value out of all bounds makes a node unlike its neighbours: the value is told first."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def network(cls):
+        rng = np.random.default_rng(3)
+        group = np.arange(400) % 4
+        ends = rng.integers(0, 400, (6000, 2))
+        ends = ends[group[ends[:, 0]] == group[ends[:, 1]]]
+        x = rng.normal(size=(4, 6))[group] * 3 + rng.normal(size=(400, 6))
+        x[40, 2] = 500.0  # one cell
+        x[41] = x[42] + 0.1  # another group's person
+        return AttributedGraph.from_edges(ends.T, x)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def found(cls, network):
+        detector = EgoScore(updates=30).fit(network)
+        return detector.explain(40), detector.explain(41)
+
+    def test_both_are_found_by_features_and_company(self, found):
+        for why in found:
+            assert why.rank <= 8
+            assert {"features", "company"} <= set(why.causes)
+
+    def test_the_value_comes_before_the_company_that_it_makes_bad(self, found):
+        why = found[0]
+        assert why.causes[:2] == ("features", "company")
+        assert why.reason.startswith("x2 ")
+        far = [one.name for one in why.features if abs(one.size) > 3]
+        assert far == ["x2"]
+
+    def test_who_is_a_stranger_as_a_whole_is_told_by_the_strongest(self, found):
+        strongest = [q for q, answer in found[1].questions.items() if answer > 3]
+        assert found[1].causes == tuple(strongest)
+
+    @pytest.mark.parametrize(
+        ("answers", "follows", "told"),
+        [
+            ({"company": 9, "features": 5, "place": 4}, True, ("features", "company", "place")),
+            ({"company": 9, "place": 5, "features": 4}, True, ("place", "features", "company")),
+            ({"place": 9, "features": 8, "company": 4}, True, ("place", "features", "company")),
+            ({"features": 9, "place": 8, "company": 4}, True, ("features", "place", "company")),
+            ({"company": 9, "features": 5}, False, ("company", "features")),
+            ({"company": 9, "features": 2}, True, ("company",)),
+            ({"features": 9, "company": 2}, True, ("features",)),
+        ],
+    )
+    def test_only_company_changes_its_place(self, answers, follows, told):
+        assert surprising._causes(answers, follows) == told
 
 
 class TestPlanted:

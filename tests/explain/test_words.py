@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph
 from egoscore.errors import InputError
+from egoscore.explain.causes import causes_of
 from egoscore.explain.explanation import Explanation, Picture, Reasons
 from egoscore.explain.reasons import Reasoner
 from egoscore.explain.words import Scores, explanation, rows_of
@@ -133,7 +134,10 @@ class Teller(Reasoner):
 
     def __init__(self, **questions):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
-        self.reasons = Reasons(3, questions, (), (), (), (), 1.0, 0.5, (), "9 nodes", picture)
+        causes = causes_of(questions)
+        self.reasons = Reasons(
+            3, questions, causes, (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
+        )
 
     def of(self, node):
         return self.reasons

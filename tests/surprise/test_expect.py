@@ -10,7 +10,8 @@ from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.structure import structure
 from egoscore.surprise.centre import parts_of
 from egoscore.surprise.expect import Expectation, expect, scaled_features
-from egoscore.surprise.model import FARTHEST, SurpriseModel
+from egoscore.surprise.judged import FARTHEST
+from egoscore.surprise.model import SurpriseModel
 from egoscore.surprise.network import SCORING_LEVEL, Training
 
 SIGNAL = 1 / (1 + np.exp(-SCORING_LEVEL))

@@ -1,0 +1,105 @@
+"""Features as they are judged: scaled, within bounds, and gaps neither off nor rarer than rare.
+
+That a value is missing is a feature of its own, 1 where it is, and what stands in its place was put
+there by whoever read the table. Two things follow. What was put in is no observation, so that it is
+taken to be what the neighbours have. And a 1 among many 0 is far out in deviations, 1 in 50 by
+seven, though no rarer than a Gaussian value 2.8 deviations out: it counts as that far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.surprise.covariance import Floats
+from egoscore.surprise.neighbours import as_seen_by_others
+
+FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
+_GAP, _COMPUTED = "missing", ("weight", "structure")
+
+
+def fit_scaling(graph: AttributedGraph) -> FeatureScaling:
+    """Zero mean and unit deviation; of what is missing less, by how rare that is."""
+    scaling = FeatureScaling.fit(graph.features, FARTHEST)
+    gaps = gap_features(graph)
+    share = np.clip(scaling.mean[gaps], 1e-9, 1.0 - 1e-9)
+    rare = np.minimum(share, 1.0 - share)
+    # the deviations by which the rarer of 0 and 1 is out, and a Gaussian value as rare
+    out, as_rare = np.sqrt((1.0 - rare) / rare), np.sqrt(-2.0 * np.log(rare))
+    factor = scaling.factor.copy()
+    factor[gaps] *= np.minimum(1.0, as_rare / out)
+    return replace(scaling, factor=factor)
+
+
+def judged_features(
+    scaling: FeatureScaling, graph: AttributedGraph, nodes: NDArray[np.integer] | None = None
+) -> Floats:
+    """The features (n, F) of some nodes, or of all."""
+    raw = graph.features if nodes is None else graph.features[nodes]
+    found = scaling.scale(raw)
+    np.clip(found, -FARTHEST, FARTHEST, out=found)
+    for gap, columns in _gaps(graph):
+        rows = np.flatnonzero(raw[:, gap])
+        if len(rows):
+            where = rows if nodes is None else nodes[rows]
+            found[np.ix_(rows, columns)] = _around(scaling, graph, where, gap, columns)
+    return found
+
+
+def unseen_covariance(features: Floats, gaps: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """What a covariance of features (n, F) needs so that gaps keep their size, (F, F).
+
+    It is that of as much more variance as each of `gaps` lacks to one; gaps that occur together
+    lack it together. None where there are no gaps.
+    """
+    if not len(gaps):
+        return None
+    covariance = np.atleast_2d(np.cov(features[:, gaps].astype(np.float64), rowvar=False, ddof=0))
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+    lacking = np.sqrt(np.maximum(1.0 - np.square(deviation), 0.0)) / deviation
+    unseen = np.zeros((features.shape[1],) * 2)
+    unseen[np.ix_(gaps, gaps)] = covariance * np.outer(lacking, lacking)
+    return unseen
+
+
+def gap_features(graph: AttributedGraph) -> NDArray[np.int64]:
+    """Which features say that a value is missing."""
+    kinds = [column.kind for column in graph.described]
+    return np.flatnonzero([kind == _GAP for kind in kinds])
+
+
+def _gaps(graph: AttributedGraph) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Every feature that says that a value is missing, and the features with that value."""
+    kinds = graph.described
+    for gap in gap_features(graph):
+        columns = [
+            number
+            for number, column in enumerate(kinds)
+            if column.name == kinds[gap].name and column.kind not in (_GAP, *_COMPUTED)
+        ]
+        if columns:
+            yield int(gap), np.array(columns)
+
+
+def _around(
+    scaling: FeatureScaling,
+    graph: AttributedGraph,
+    nodes: NDArray[np.integer],
+    gap: int,
+    columns: NDArray[np.int64],
+) -> Floats:
+    """The mean of what neighbours have in `columns`, (n, c); zero where none has anything."""
+    links: sparse.csr_array = graph.neighbours.to_scipy()[nodes]
+    others = np.unique(links.indices)
+    theirs = graph.features[others]
+    has_one = (theirs[:, [gap]] == 0.0).astype(np.float32)
+    values = as_seen_by_others(scaling.scale(theirs)[:, columns]) * has_one
+    links = links[:, others]
+    total, count = links @ values, links @ has_one
+    mean: Floats = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    return mean
