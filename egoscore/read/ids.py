@@ -2,7 +2,8 @@
 
 The rules: text stays exactly as written ("007" is not 7). Only if every id of the edges and of the
 node table is a whole number in its shortest form are all of them numbers; where numbers meet text,
-they are compared as text. All of it works on the different ids, not on the rows.
+they are compared as text. (What is then not in the node table may be in another writing:
+`id_writing.py`.) All of it works on the different ids, not on the rows.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from egoscore.bars import Advance, Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.numerals import counted
+from egoscore.read.id_writing import WAYS, found_in
 from egoscore.read.ids import IdColumn, settle
 from egoscore.read.table import is_text
 from egoscore.read.text_codes import TextCodes
@@ -66,15 +67,43 @@ def match_table(
     every, joined = _joined(ends, [table_ids.values], bars)
     if not every.slice(0, size).equals(table_ids.values):  # 12.0 and 12.00 may both have become 12
         check.ids(table_ids.values.to_numpy(zero_copy_only=False), size)
-    unknown = every.slice(size)
+    unknown = _without_rewritten(every, size, joined, notes)
     if not len(unknown):
+        every = table_ids.values
         _note_isolated(joined, size, tables, notes)
         return Matched(every, joined)
     if keeps_extra:
         notes.append(f"{_only_in_edges(unknown, tables)}: kept, with all features filled in.")
         _note_isolated(joined, size, tables, notes)
+        every = pa.concat_arrays([table_ids.values, unknown])
         return Matched(every, joined, extra=len(unknown))
     return _without_unknown(joined, table_ids.values, unknown, tables, notes)
+
+
+def _without_rewritten(
+    every: pa.Array, size: int, ends: list[NDArray[np.int32]], notes: list[str]
+) -> pa.Array:
+    """The ids beyond the first `size`, those of a table, without those it has in another writing.
+
+    Ends that name these name the table's then.
+    """
+    unknown = every.slice(size)
+    rows = found_in(unknown, every.slice(0, size))
+    same = rows >= 0
+    if not same.any():
+        return unknown
+    first = int(np.flatnonzero(same)[0])
+    notes.append(
+        f"{counted(int(same.sum()), 'id')} of the edges match only without regard to {WAYS}, such "
+        f"as {unknown[first].as_py()!r} for {every[int(rows[first])].as_py()!r}: taken as the same."
+    )
+    left = np.where(same, rows, size + np.cumsum(~same) - 1)
+    renumbered = np.concatenate([np.arange(size), left]).astype(np.int32)
+    for end in ends:
+        for start in range(0, len(end), _AT_ONCE):
+            part = end[start : start + _AT_ONCE]
+            part[:] = renumbered[part]
+    return unknown.filter(pa.array(~same))
 
 
 def _without_unknown(

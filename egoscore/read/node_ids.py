@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from egoscore.errors import InputError
+from egoscore.read.id_writing import unwritten
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.names import LIKELY_IDS, SURE_IDS, bare, find, known_pair
 from egoscore.read.table import INDEX, Table
@@ -35,8 +36,8 @@ def find_ids(
     found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
     if found is None:
         raise InputError(
-            f"{table.name} needs a column 'id' that names the nodes as the edges do, and no other "
-            f"column does; {_advice(loaded, table, edges)}."
+            f"{table.name} needs a column 'id' that names the nodes as the edges do"
+            f"{_examples(edges)}, and no other column does; {_advice(loaded, table, edges)}."
         )
     called = "the index of the frame" if found[0] == INDEX else f"column '{found[0]}'"
     notes.append(f"{table.name}: {called} names the nodes, as it holds the edges' ids.")
@@ -51,6 +52,11 @@ def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str |
     if name not in columns:
         raise InputError(f"--id and --ignore both name the column '{name}'; choose one.")
     return name
+
+
+def _examples(edges: tuple[IdColumn, IdColumn]) -> str:
+    some = [end.values[0].as_py() for end in edges if len(end.values)]
+    return f" ({' and '.join(repr(one) for one in some)})" if some else ""
 
 
 def _advice(
@@ -102,9 +108,9 @@ def different_ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn 
 
 
 def plain(*columns: IdColumn) -> pa.Array:
-    """The different ids as text, without what may differ between two tables: space, and .0."""
+    """The different ids as text, without what may differ between two tables: writing, and .0."""
     text = pa.chunked_array([column.values.cast(pa.string()) for column in columns], pa.string())
-    bare_text = pc.utf8_trim_whitespace(text.combine_chunks())
+    bare_text = unwritten(text.combine_chunks())
     return pc.replace_substring_regex(bare_text, r"^(-?\d+)\.0+$", r"\1")
 
 

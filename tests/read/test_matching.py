@@ -86,3 +86,50 @@ def test_ids_that_are_the_same_without_their_zeros_are_told(refusal):
     nodes = {"id": ["12.0", "12.00", "13.0", "14.0"], "v": [1, 2, 3, 4]}
     message = refusal(read_tables, edges, nodes)
     assert message == "Node ids must be different; 12 occurs more than once."
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        ("ANN@X.org,bob@x.org,Cid@x.org", "ann@x.org,Bob@X.ORG,cid@x.org"),
+        ("007,08,0009", "7,8,9"),
+        ("7,8,9", "007,008,009"),
+        ("Jose\u0301,Zoe\u0308,Ana", "Jos\u00e9,Zo\u00eb,ana"),
+    ],
+    ids=["capitals", "zeros in the edges", "zeros in the table", "accents"],
+)
+@pytest.mark.parametrize("column", ["id", "who"])
+def test_ids_in_another_writing_are_those_of_the_table(read, pairs, said, written, known, column):
+    a, b, c = written.split(",")
+    table = known.split(",")
+    nodes = "".join(f"{name},{row}\n" for row, name in enumerate(table))
+    reading = read(f"source,target\n{a},{b}\n{b},{c}\n{a},{c}\n", f"{column},x\n{nodes}")
+    assert [str(name) for name in reading.graph.ids] == table
+    found = {tuple(map(str, pair)) for pair in pairs(reading.graph)}
+    assert {frozenset(pair) for pair in found} == {
+        frozenset((table[i], table[j])) for i, j in ((0, 1), (1, 2), (0, 2))
+    }
+    assert said(reading, "match only without regard to capital letters")
+    assert said(reading, "taken as the same")
+
+
+def test_one_that_is_there_as_it_is_and_in_another_writing(read, pairs, said):
+    reading = read("source,target\na,B\nA,b\nb,c\nC,zed\n", "id,x\na,1\nb,2\nc,3\n")
+    assert pairs(reading.graph) == [("a", "b"), ("b", "c")]
+    assert said(reading, "3 ids of the edges match only")
+    assert said(reading, "for instance 'zed', is not in")
+
+
+def test_who_is_in_no_table_is_kept_beside_them(read, pairs):
+    reading = read("source,target\nzed,A\na,B\nb,you\n", "id,x\na,1\nb,2\nc,3\n", impute="median")
+    assert reading.graph.ids.tolist() == ["a", "b", "c", "zed", "you"]
+    assert sorted(pairs(reading.graph)) == [("a", "b"), ("a", "zed"), ("b", "you")]
+
+
+def test_where_writing_tells_nodes_apart_it_is_not_passed_over(read, pairs):
+    reading = read("source,target\na,A\na,b\nA,B\n", "id,x\na,1\nA,2\nb,3\n")
+    assert pairs(reading.graph) == [("A", "a"), ("a", "b")]
+
+
+def test_without_a_table_every_writing_is_another_node(read):
+    assert len(read("source,target\na,A\n007,7\n").graph.ids) == 4

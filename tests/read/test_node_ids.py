@@ -38,7 +38,8 @@ def test_given(read, refusal):
 
 
 def test_no_such_column_is_told(read, refusal):
-    assert "needs a column 'id'" in refusal(read, EDGES, "x,y\n1,2\n2,3\n")
+    message = refusal(read, EDGES, "x,y\n1,2\n2,3\n")
+    assert "needs a column 'id' that names the nodes as the edges do ('a' and 'b')" in message
 
 
 def test_ids_that_are_there_twice_are_told(read, refusal):
