@@ -25,7 +25,7 @@ from egoscore.tell import findings as kept
 from egoscore.tell.doubt import remarks
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import Evaluation, evaluate
-from egoscore.tell.progress import passing_bars, working
+from egoscore.tell.progress import passing_bars
 from egoscore.tell.ranking import id_column, ranking
 from egoscore.tell.report import render_report
 from egoscore.tell.spreadsheet import write_spreadsheet
@@ -66,9 +66,11 @@ def detect(
     with RunDirectory.open(out, config) as run:
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
-        with working("Ranking", detector.verbose):
+        with bars("Ranking", 2 * graph.num_nodes, "nodes") as advance:
             detector.save(run.model_file)
+            advance(graph.num_nodes)
             table = _ranked(graph, detector)
+            advance(graph.num_nodes)
         found = _findings(graph, detector, table, origin.notes, bars)
         _write(run.path, config, graph, table, found, bars)
     labels, score = graph.labels, detector.decision_score_.numpy()

@@ -372,16 +372,16 @@ class TestWaiting:
         [(["explain", "p7"], "Explaining"), (["report"], "Writing the report")],
     )
     def test_it_says_what_it_is_at(self, call, made, monkeypatch, command, title):
-        shown = []
+        shown, done = [], []
 
         @contextmanager
-        def noted(text, verbose):
-            shown.append((text, verbose))
-            yield
+        def noted(text, total, unit, verbose, stays):
+            shown.append((text, total, verbose, stays))
+            yield done.append
 
-        monkeypatch.setattr("egoscore.tell.progress.working", noted)
+        monkeypatch.setattr("egoscore.tell.progress.progress_bar", noted)
         call(command[0], made[0], *command[1:])
-        assert shown == [(title, 1)]
+        assert shown == [(title, sum(done), 1, False)]
 
     def test_nothing_moves_where_json_is_asked_for(self, call, made, monkeypatch):
         monkeypatch.setattr("rich.console.Console.is_terminal", True)

@@ -8,12 +8,34 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Task as Bar
 from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
 from egoscore.numerals import counted
 from egoscore.tell.words import printable
+
+_AGO = 7 * 24 * 3600.0  # all of a benchmark tells what is left: trials may take hours
+
+
+class _Rate(ProgressColumn):
+    """How many trials an hour or a minute are done."""
+
+    def render(self, task: Bar) -> Text:
+        """Nothing until two are done."""
+        if task.speed is None:
+            return Text("")
+        often, unit = (3600, "h") if task.speed < 1 / 60 else (60, "min")
+        return Text(f"{often * task.speed:.3g}/{unit},")
 
 
 class ShowProgress:
@@ -25,9 +47,13 @@ class ShowProgress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("trials, left:"),
+            TextColumn("trials,"),
+            _Rate(),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
             TimeRemainingColumn(),
             console=self._console,
+            speed_estimate_period=_AGO,
         )
         self._all = self._bar.add_task("Benchmark", total=None)
         self._running: dict[Task, float] = {}

@@ -10,6 +10,7 @@ import typer
 from egoscore.cli.options import AsJson, DataDir
 
 if TYPE_CHECKING:
+    from egoscore.bars import Bars
     from egoscore.explain.explanation import Explanation
 
 Run = Annotated[Path, typer.Argument(help="The directory that `egoscore detect` wrote.")]
@@ -23,10 +24,9 @@ def explain(
     """Say why a node has its score: what deviates, which ties surprise, how unusual that is."""
     import json
 
-    from egoscore.tell.progress import working
+    from egoscore.tell.progress import passing_bars
 
-    with working("Explaining", int(not as_json)):
-        found = _explanation(run, node)
+    found = _explanation(run, node, passing_bars(int(not as_json)))
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
@@ -35,21 +35,27 @@ def explain(
         show_explanation(found)
 
 
-def _explanation(run: Path, node: str) -> Explanation:
+def _explanation(run: Path, node: str, bars: Bars) -> Explanation:
     """Why a node of a finished run has its score."""
-    from egoscore.detector import EgoScore
-    from egoscore.engine.files import EDGES_FILE, MODEL_FILE, NODES_FILE
-    from egoscore.engine.kept_network import require_size
-    from egoscore.tell.findings import Findings
-    from egoscore.tell.mending import needing
+    with bars("Explaining", 4, "steps") as advance:
+        from egoscore.detector import EgoScore
+        from egoscore.engine.files import EDGES_FILE, MODEL_FILE, NODES_FILE
+        from egoscore.engine.kept_network import require_size
+        from egoscore.tell.findings import Findings
+        from egoscore.tell.mending import needing
 
-    Findings.read(run)  # says what to do where there is no finished run
-    with needing(run, MODEL_FILE):
-        detector = EgoScore.load(run)
-    with needing(run, NODES_FILE, EDGES_FILE):
-        require_size(run, len(detector.decision_score_), detector.n_features_in_)
-        detector.explain_all([])  # reads the network, which the detector then keeps
-    return detector.explain(node)
+        Findings.read(run)  # says what to do where there is no finished run
+        advance(1)
+        with needing(run, MODEL_FILE):
+            detector = EgoScore.load(run)
+        advance(1)
+        with needing(run, NODES_FILE, EDGES_FILE):
+            require_size(run, len(detector.decision_score_), detector.n_features_in_)
+            detector.explain_all([])  # reads the network, which the detector then keeps
+        advance(1)
+        found = detector.explain(node)
+        advance(1)
+    return found
 
 
 def report(
@@ -59,12 +65,14 @@ def report(
     ] = None,
 ) -> None:
     """Write the page about a run: one HTML file that needs nothing else."""
-    from egoscore.tell.progress import working
+    from egoscore.tell.progress import passing_bars
 
-    with working("Writing the report", 1):
+    with passing_bars(1)("Writing the report", 2, "steps") as advance:
         from egoscore.tell.again import write_report
 
+        advance(1)
         written = write_report(run, out)
+        advance(1)
     typer.echo(f"Written: {written}")
 
 

@@ -10,7 +10,6 @@ from rich.progress import (
     BarColumn,
     Progress,
     ProgressColumn,
-    SpinnerColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
@@ -19,6 +18,8 @@ from rich.progress import (
 from rich.text import Text
 
 from egoscore.bars import BYTES, Advance, Bars
+
+_OF_LATE = 600.0  # seconds from which the time left is told: of slow work several parts
 
 
 class _Rate(ProgressColumn):
@@ -82,18 +83,12 @@ def passing_bars(verbose: int) -> Bars:
     return lambda title, total, unit: progress_bar(title, total, unit, verbose, stays=False)
 
 
-@contextmanager
-def working(title: str, verbose: int) -> Iterator[None]:
-    """Something that moves on standard error, with the time it takes, while the block runs."""
-    if not verbose:
-        yield
-        return
-    title_column = TextColumn("{task.description}", markup=False)
-    with _shown(SpinnerColumn(), title_column, TimeElapsedColumn(), transient=True) as progress:
-        progress.add_task(title, total=None)
-        yield
-
-
 def _shown(*columns: ProgressColumn, transient: bool = False) -> Progress:
     console = Console(stderr=True)
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=transient)
+    return Progress(
+        *columns,
+        console=console,
+        disable=not console.is_terminal,
+        transient=transient,
+        speed_estimate_period=_OF_LATE,
+    )

@@ -103,7 +103,29 @@ def test_a_terminal_shows_what_runs_for_how_long_and_how_far_it_is(monkeypatch):
     *_, before, running, bar = terminal.words()
     assert running == "running net gdss trial 2, 12 s"
     assert not before.startswith("running")  # the first is over
-    assert re.fullmatch(r"Benchmark \S+ 6/9 trials, left: \S+", bar)
+    assert re.fullmatch(r"Benchmark \S+ 6/9 trials, [\d.e+]+/min, 0:00:00 left: \S+", bar)
+
+
+@pytest.mark.parametrize(
+    ("speed", "text"),
+    [(None, ""), (1 / 3600, "1/h,"), (1 / 61, "59/h,"), (0.5, "30/min,"), (12.345, "741/min,")],
+)
+def test_the_rate_is_told_by_the_hour_or_the_minute(speed, text):
+    assert watch._Rate().render(SimpleNamespace(speed=speed)).plain == text
+
+
+def test_what_is_left_is_told_of_trials_that_take_long(monkeypatch):
+    """From all trials so far, not from the last half minute, in which none may have ended."""
+    now = [0.0]
+    with ShowProgress() as progress:
+        monkeypatch.setattr(progress._bar, "get_time", lambda: now[0])
+        progress.begin(5, 1)
+        for _ in range(2):
+            now[0] += 1200
+            progress.finished(FIRST, good(lof=0.5))
+        (bar,) = progress._bar.tasks
+        assert bar.speed == pytest.approx(1 / 1200)
+        assert bar.time_remaining == 2400
 
 
 def test_an_error_leaves_the_terminal_with_its_cursor():

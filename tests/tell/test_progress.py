@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from egoscore.bars import BYTES
-from egoscore.tell.progress import _Rate, passing_bars, progress_bar, working
+from egoscore.tell.progress import _Rate, passing_bars, progress_bar
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
@@ -105,39 +105,6 @@ def test_an_error_leaves_the_terminal_with_its_cursor():
 )
 def test_the_rate_is_a_number_people_can_read(speed, text):
     assert _Rate("nodes").render(SimpleNamespace(speed=speed)).plain == text
-
-
-class TestWorking:
-    @pytest.mark.parametrize("title", ["Reading friends", "Reading [red]a[/red]/[b"])
-    def test_it_says_what_is_done_while_it_is_done_and_then_goes(self, capsys, title):
-        terminal = Terminal()
-        with redirect_stderr(terminal), working(title, 1):
-            pass
-        assert title in terminal.getvalue()
-        assert terminal.getvalue().endswith("\x1b[2K")  # the line is cleared
-        assert capsys.readouterr().out == ""
-
-    def test_unless_asked_for_there_is_none(self):
-        terminal = Terminal()
-        with redirect_stderr(terminal), working("Reading", 0):
-            pass
-        assert terminal.getvalue() == ""
-
-    def test_outside_a_terminal_there_is_none(self, capsys):
-        with working("Reading", 1):
-            pass
-        assert capsys.readouterr() == ("", "")
-
-    def test_an_error_passes_through_and_the_cursor_comes_back(self):
-        terminal = Terminal()
-        with (
-            pytest.raises(RuntimeError, match="power cut"),
-            redirect_stderr(terminal),
-            working("Reading", 1),
-        ):
-            raise RuntimeError("power cut")
-        written = terminal.getvalue()
-        assert written.rindex(SHOW_CURSOR) > written.rindex(HIDE_CURSOR)
 
 
 class TestBytes:
