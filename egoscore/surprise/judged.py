@@ -96,9 +96,9 @@ def _around(
     """The mean of what neighbours have in `columns`, (n, c); zero where none has anything."""
     links: sparse.csr_array = graph.neighbours.to_scipy()[nodes]
     others = np.unique(links.indices)
-    theirs = graph.features[others]
-    has_one = (theirs[:, [gap]] == 0.0).astype(np.float32)
-    values = as_seen_by_others(scaling.scale(theirs)[:, columns]) * has_one
+    has_one = (graph.features[others, gap] == 0.0).astype(np.float32)[:, None]
+    theirs = graph.features[np.ix_(others, columns)] - scaling.mean[columns]
+    values = as_seen_by_others((theirs * scaling.factor[columns]).astype(np.float32)) * has_one
     links = links[:, others]
     total, count = links @ values, links @ has_one
     mean: Floats = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
