@@ -78,7 +78,7 @@ class Surprising(Recipe):
     @property
     def num_features(self) -> int:
         """How many features a network must have."""
-        return len(self.learned.scaling.mean)
+        return len(self.learned.scaling.shift)
 
     def pack(self, table: Surprises) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """The model and the table, by their fields."""

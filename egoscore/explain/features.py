@@ -13,6 +13,7 @@ from egoscore.explain.seen import Seen
 from egoscore.graph import AttributedGraph
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.scaling import FeatureScaling
+from egoscore.surprise.amounts import Scale
 from egoscore.surprise.covariance import Floats, shrunk_covariance
 
 _WIDEST = 2048  # beyond it features are looked at one by one
@@ -115,13 +116,27 @@ class Units:
     """What features are to the user: their columns, how they were scaled, and their values seen."""
 
     columns: Sequence[FeatureColumn]
-    scaling: FeatureScaling
+    scaling: FeatureScaling | Scale
     seen: Seen
 
     @classmethod
-    def of(cls, graph: AttributedGraph, scaling: FeatureScaling) -> Units:
+    def of(cls, graph: AttributedGraph, scaling: FeatureScaling | Scale) -> Units:
         """Of the features of a network; `scaling` may be that of another."""
-        return cls(graph.described, scaling, Seen.of(graph.features, scaling.mean))
+        usual = scaling.unscale(np.zeros(graph.num_features))
+        return cls(graph.described, scaling, Seen.of(graph.features, usual))
+
+    def within_seen(
+        self, observed: Floats, rest: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What is expected (F,) in the user's units, not beyond what was seen.
+
+        And the share of `rest`, how far `observed` is off, that is left then.
+        """
+        ought = self.scaling.unscale(observed - rest)
+        expected = np.clip(ought, self.seen.least, self.seen.greatest)
+        off = observed - self.scaling.scale(expected[None].astype(np.float32))[0]
+        left = np.divide(off, rest, out=np.ones_like(rest), where=(expected != ought) & (rest != 0))
+        return expected, np.clip(left, 0.0, 1.0)
 
 
 def deviating(
@@ -141,8 +156,7 @@ def deviating(
     it is to be unsure.
     """
     columns = units.columns
-    found, ought = units.scaling.unscale(np.stack([observed, observed - rest]))
-    expected, left = units.seen.bring_within(found, ought)
+    expected, left = units.within_seen(observed, rest)
     sizes = sizes * left
     flags = zip(columns, raw, strict=True)
     filled = {column.name for column, value in flags if column.kind == "missing" and value}

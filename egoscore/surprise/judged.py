@@ -15,39 +15,39 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.graph import AttributedGraph
+from egoscore.surprise.amounts import FARTHEST, Scale
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.neighbours import as_seen_by_others
 
-FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie there
 _GAP, _COMPUTED = "missing", ("weight", "structure")
 
 
-def fit_scaling(graph: AttributedGraph) -> FeatureScaling:
+def fit_scale(graph: AttributedGraph, seed: int) -> Scale:
     """Zero mean and unit deviation; of what is missing less, by how rare that is."""
-    scaling = FeatureScaling.fit(graph.features, FARTHEST)
+    scale = Scale.fit(graph, seed)
     gaps = gap_features(graph)
-    share = np.clip(scaling.mean[gaps], 1e-9, 1.0 - 1e-9)
+    share = np.clip(scale.linear.mean[gaps], 1e-9, 1.0 - 1e-9)
     rare = np.minimum(share, 1.0 - share)
     # the deviations by which the rarer of 0 and 1 is out, and a Gaussian value as rare
     out, as_rare = np.sqrt((1.0 - rare) / rare), np.sqrt(-2.0 * np.log(rare))
-    factor = scaling.factor.copy()
+    factor = scale.linear.factor.copy()
     factor[gaps] *= np.minimum(1.0, as_rare / out)
-    return replace(scaling, factor=factor)
+    return replace(scale, linear=replace(scale.linear, factor=factor))
 
 
 def judged_features(
-    scaling: FeatureScaling, graph: AttributedGraph, nodes: NDArray[np.integer] | None = None
+    scale: Scale, graph: AttributedGraph, nodes: NDArray[np.integer] | None = None
 ) -> Floats:
     """The features (n, F) of some nodes, or of all."""
     raw = graph.features if nodes is None else graph.features[nodes]
-    found = scaling.scale(raw)
+    found = scale.scale(raw)
     np.clip(found, -FARTHEST, FARTHEST, out=found)
     for gap, columns in _gaps(graph):
         rows = np.flatnonzero(raw[:, gap])
         if len(rows):
             where = rows if nodes is None else nodes[rows]
-            found[np.ix_(rows, columns)] = _around(scaling, graph, where, gap, columns)
+            found[np.ix_(rows, columns)] = _around(scale, graph, where, gap, columns)
     return found
 
 
@@ -87,7 +87,7 @@ def _gaps(graph: AttributedGraph) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 
 def _around(
-    scaling: FeatureScaling,
+    scale: Scale,
     graph: AttributedGraph,
     nodes: NDArray[np.integer],
     gap: int,
@@ -97,8 +97,8 @@ def _around(
     links: sparse.csr_array = graph.neighbours.to_scipy()[nodes]
     others = np.unique(links.indices)
     has_one = (graph.features[others, gap] == 0.0).astype(np.float32)[:, None]
-    theirs = graph.features[np.ix_(others, columns)] - scaling.mean[columns]
-    values = as_seen_by_others((theirs * scaling.factor[columns]).astype(np.float32)) * has_one
+    theirs = graph.features[np.ix_(others, columns)]
+    values = as_seen_by_others(scale.of(columns).scale(theirs)) * has_one
     links = links[:, others]
     total, count = links @ values, links @ has_one
     mean: Floats = np.divide(total, count, out=np.zeros_like(total), where=count > 0)

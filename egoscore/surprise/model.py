@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bars import Bars, no_bars
-from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.graph import AttributedGraph
 from egoscore.graph.structure import STRUCTURE, structure
+from egoscore.surprise.amounts import Scale
 from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.centre import NUM_NETWORKS, CentreModel, NetworkStore
 from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.judged import (
-    fit_scaling,
+    fit_scale,
     gap_features,
     judged_features,
     unseen_covariance,
@@ -72,7 +73,7 @@ class SurpriseModel:
     """Everything learned from a network; `seed` is that of its training."""
 
     seed: int
-    scaling: FeatureScaling
+    scaling: Scale
     whitening: Whitening
     next_to: Likeness
     two_away: Likeness
@@ -93,7 +94,7 @@ class SurpriseModel:
     ) -> tuple[SurpriseModel, Surprises]:
         """Learn from a network, and judge its nodes."""
         with bars("Looking at the surroundings", 4, "steps") as advance:
-            scaling = fit_scaling(graph)
+            scaling = fit_scale(graph, seed)
             seen = _Seen.of(graph, scaling, not graph.is_structural)
             near = seen.near
             advance(1)
@@ -176,8 +177,8 @@ class _Seen:
     tells_structure: bool
 
     @classmethod
-    def of(cls, graph: AttributedGraph, scaling: FeatureScaling, tells_structure: bool) -> _Seen:
-        scaling.require_fitting(graph)
+    def of(cls, graph: AttributedGraph, scaling: Scale, tells_structure: bool) -> _Seen:
+        scaling.linear.require_fitting(graph)
         return cls(
             judged_features(scaling, graph), Neighbours.of(graph), structure(graph), tells_structure
         )

@@ -10,6 +10,7 @@ from egoscore.explain.causes import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.numerals import are, counted
+from egoscore.read.table import quoted
 from egoscore.surprise.model import SurpriseModel, Surprises
 
 _EXPLAINED = 0.5  # a rank correlation from which on a ranking says little else
@@ -33,6 +34,7 @@ def remarks(
     said = []
     if table is not None and model is not None and len(table.questions) > 1:
         said += [_excess(table, num_significant), _agreement(table), _skill(model)]
+        said += _amounts(graph, model)
     said += [*_explained(graph, score), *_equal(score), *_edges(graph), *_size(graph)]
     return said
 
@@ -77,6 +79,17 @@ def _skill(model: SurpriseModel) -> str:
     if model.centre.gate > _LEAST_SKILL:
         return f"{sentence} by straight lines; networks add (weight {model.centre.gate:.2g})."
     return f"{sentence}; networks add nothing to straight lines and are not used."
+
+
+def _amounts(graph: AttributedGraph, model: SurpriseModel) -> list[str]:
+    """Which features are judged by their logarithms."""
+    names = [graph.described[number].title for number in model.scaling.amounts]
+    if not names:
+        return []
+    return [
+        "Judged by how many times more or less, as they spread over orders of magnitude: "
+        f"{quoted(names)}."
+    ]
 
 
 def _explained(graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 from egoscore import AttributedGraph, generate_network
 from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.structure import structure
+from egoscore.surprise.amounts import FARTHEST
 from egoscore.surprise.centre import parts_of
 from egoscore.surprise.expect import Expectation, expect, scaled_features
-from egoscore.surprise.judged import FARTHEST
 from egoscore.surprise.model import SurpriseModel
 from egoscore.surprise.network import SCORING_LEVEL, Training
 
@@ -47,7 +47,7 @@ def seen_through(model):
 
 def densely(model, graph, is_training):
     """The expectation of all nodes, with full matrices and every step by itself."""
-    scaled = (graph.features - model.scaling.mean) * model.scaling.factor
+    scaled = (graph.features - model.scaling.linear.mean) * model.scaling.linear.factor
     clipped = np.clip(scaled, -FARTHEST, FARTHEST)
     white = model.whitening.apply(clipped.astype(np.float32)).astype(np.float64)
     adj = graph.neighbours.to_scipy().toarray()
@@ -134,5 +134,5 @@ def test_features_are_scaled_and_cut_off(judged):
     far[4, 1] = 1e9
     found = scaled_features(model, replace(graph, features=far), np.array([4, 2]))
     assert found[0, 1] == FARTHEST
-    expected = (graph.features[2] - model.scaling.mean) * model.scaling.factor
+    expected = (graph.features[2] - model.scaling.linear.mean) * model.scaling.linear.factor
     np.testing.assert_allclose(found[1], expected, rtol=1e-5)

@@ -10,10 +10,10 @@ from scipy import stats
 from egoscore import AttributedGraph, generate_network
 from egoscore.graph import FeatureScaling
 from egoscore.graph.columns import FeatureColumn
+from egoscore.surprise.amounts import FARTHEST
 from egoscore.surprise.covariance import Distance
 from egoscore.surprise.judged import (
-    FARTHEST,
-    fit_scaling,
+    fit_scale,
     gap_features,
     judged_features,
     unseen_covariance,
@@ -50,17 +50,18 @@ def graph():
 class TestFeatures:
     def test_without_gaps_they_are_scaled_and_within_bounds(self, graph):
         scaling = FeatureScaling.fit(graph.features, FARTHEST)
-        assert np.array_equal(fit_scaling(graph).factor, scaling.factor)
+        scale = fit_scale(graph, 0)
+        np.testing.assert_array_equal(scale.linear.factor, scaling.factor)
         expected = np.clip(scaling.scale(graph.features), -FARTHEST, FARTHEST)
-        np.testing.assert_array_equal(judged_features(scaling, graph), expected)
+        np.testing.assert_array_equal(judged_features(scale, graph), expected)
         assert not len(gap_features(graph))
 
     def test_a_gap_is_what_the_neighbours_that_have_a_value_have(self, graph):
         given, is_missing = with_gaps(graph, 0.3, (1, 3))
-        scaling = fit_scaling(given)
-        found = judged_features(scaling, given)
+        scale = fit_scale(given, 0)
+        found = judged_features(scale, given)
         theirs = nx.from_scipy_sparse_array(given.neighbours.to_scipy())
-        scaled = (given.features - scaling.mean) * scaling.factor
+        scaled = (given.features - scale.linear.mean) * scale.linear.factor
         checked = 0
         for place, column in enumerate((1, 3)):
             for node in np.flatnonzero(is_missing[:, place]):
@@ -75,9 +76,9 @@ class TestFeatures:
 
     def test_some_nodes_are_as_among_all(self, graph):
         given, is_missing = with_gaps(graph, 0.2, (0, 4))
-        scaling, some = fit_scaling(given), np.array([599, 3, 3, *np.flatnonzero(is_missing[:, 0])])
-        whole = judged_features(scaling, given)
-        np.testing.assert_allclose(judged_features(scaling, given, some), whole[some], atol=1e-6)
+        scale, some = fit_scale(given, 0), np.array([599, 3, 3, *np.flatnonzero(is_missing[:, 0])])
+        whole = judged_features(scale, given)
+        np.testing.assert_allclose(judged_features(scale, given, some), whole[some], atol=1e-6)
 
     def test_a_category_that_is_missing_is_shared_as_among_the_neighbours(self):
         city = np.array([0, 0, 1, -1])
@@ -89,8 +90,8 @@ class TestFeatures:
         )
         graph = AttributedGraph.from_edges([[3, 3, 3], [0, 1, 2]], x)
         graph = replace(graph, columns=columns)
-        scaling = fit_scaling(graph)
-        shares = scaling.unscale(judged_features(scaling, graph))[3, :2]
+        scale = fit_scale(graph, 0)
+        shares = scale.unscale(judged_features(scale, graph))[3, :2]
         np.testing.assert_allclose(shares, (2 / 3, 1 / 3), atol=1e-6)
 
     def test_weights_of_the_same_name_are_no_gaps(self, graph):
@@ -98,10 +99,10 @@ class TestFeatures:
         columns = list(given.columns)
         columns[2] = replace(columns[2], kind="weight", detail="total")
         given = replace(given, columns=tuple(columns))
-        scaling = fit_scaling(given)
-        scaled = scaling.scale(given.features)
+        scale = fit_scale(given, 0)
+        scaled = scale.scale(given.features)
         rows = np.flatnonzero(is_missing[:, 0])
-        np.testing.assert_array_equal(judged_features(scaling, given)[rows, 2], scaled[rows, 2])
+        np.testing.assert_array_equal(judged_features(scale, given)[rows, 2], scaled[rows, 2])
 
 
 class TestSize:
@@ -115,7 +116,7 @@ class TestSize:
         x = np.column_stack([graph.features[:, 0], flag]).astype(np.float32)
         columns = (FeatureColumn("a"), FeatureColumn("a", "missing"))
         given = replace(graph, features=x, columns=columns, feature_names=("a", "a is missing"))
-        found = float(judged_features(fit_scaling(given), given)[0, 1])
+        found = float(judged_features(fit_scale(given, 0), given)[0, 1])
         density = stats.norm.pdf(found) / stats.norm.pdf(0)
         if share == 0.3:  # not rare: as it is
             assert abs(found) == pytest.approx(np.sqrt(0.7 / 0.3), rel=1e-4)
@@ -125,7 +126,7 @@ class TestSize:
     @pytest.mark.parametrize("columns", [(0,), (0, 1, 2, 3, 4)], ids=["one", "all together"])
     def test_distances_keep_that_size_however_many_are_missing_together(self, graph, columns):
         given, is_missing = with_gaps(graph, 0.02, columns, together=True)
-        scaled = judged_features(fit_scaling(given), given)
+        scaled = judged_features(fit_scale(given, 0), given)
         gaps = gap_features(given)
         np.testing.assert_array_equal(gaps, 5 + np.arange(len(columns)))
         flags = scaled[:, gaps]

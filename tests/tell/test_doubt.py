@@ -161,3 +161,16 @@ def test_every_remark_has_a_row_in_the_docs(graph, fitted):
     rows = rows_of_the_docs()
     for one in (*usual, *equal, *few, *too_few):
         assert any(re.search(row, one) for row in rows), one
+
+
+def test_amounts_are_named(graph):
+    x = graph.features.copy()
+    x[:, 1] = np.exp(3 + 2 * x[:, 1])
+    changed = replace(graph, features=x)
+    fitted = EgoScore(updates=3).fit(changed)
+    said = remarks(changed, fitted.components_.score, fitted.components_, fitted.model_)
+    (sentence,) = [one for one in said if "orders of magnitude" in one]
+    assert sentence.endswith(": 'x1'.")
+    plain = EgoScore(updates=3).fit(graph)
+    said = remarks(graph, plain.components_.score, plain.components_, plain.model_)
+    assert not any("orders of magnitude" in one for one in said)
