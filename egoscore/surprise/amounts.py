@@ -21,7 +21,7 @@ _LARGEST = 700.0  # whose exponential is a number
 _MOST_ROWS = 20_000  # more do not tell more about the shape of a column
 _TAIL = 0.01  # on each side, in which outliers may lie
 _LEAST_VALUES = 10  # fewer different ones are grades
-_LEAST_SPAN = 10.0  # times as much: what spreads less is about the same in logarithms
+_LEAST_SPAN = 3.0  # times as much: what spreads less is about the same in logarithms
 _CLEARLY = 3.0  # logarithm of how much likelier: twenty times
 _NEAR_ZERO = 0.05  # of the values above zero: where zero is put if there are zeros
 

@@ -13,7 +13,6 @@ from egoscore.keyed import Purpose, uniforms
 from egoscore.surprise.context import Context
 from egoscore.surprise.covariance import Distance, Floats, sample_rows
 from egoscore.surprise.network import (
-    CLIP,
     CentreNetwork,
     Centres,
     Training,
@@ -82,7 +81,7 @@ class CentreModel:
         some = sample_rows(len(white), _MOST_NODES, seed)
         known, white, folds = known[some], white[some], parts_of(len(white), seed)[:, some]
         context = Context.fit(known, white, seed)
-        centres = _centres(context, known, white, held_out=True)
+        centres = _centres(context, known, white, _linear(context, known, white, held_out=True))
         trained = []
         for number in range(NUM_NETWORKS):
             kept = None if store is None else store.load_network(number)
@@ -122,33 +121,43 @@ class CentreModel:
     def expected(self, known: Floats, white: Floats, folds: NDArray[np.int64] | None) -> Floats:
         """What the features (N, k) are expected to be by all that is learned, not looking at them.
 
-        `folds` (rounds, N) says to which parts of the training network the nodes belong, None for
-        others.
+        The networks are asked about nodes that are what the linear part expects: of one that is
+        absurd they would expect absurd things. `folds` (rounds, N) says to which parts of the
+        training network the nodes belong, None for others.
         """
-        left, added = self._errors(known, white, folds)
-        seen = np.clip(white, -CLIP, CLIP)  # what is left is left of this
-        rest = left - np.float32(self.gate) * added
+        linear = _linear(self.context, known, white, folds is not None)
+        added = self._added(_centres(self.context, known, linear, linear), folds)
         # the guess that is judged sees a little of the node itself, which leaves only a part
-        return seen - (rest / share_left(self.context.variance)).astype(np.float32)
+        part = np.float32(self.gate) * added / share_left(self.context.variance)
+        return linear + part.astype(np.float32)
 
     def _errors(
         self, known: Floats, white: Floats, folds: NDArray[np.int64] | None
     ) -> tuple[Floats, Floats]:
         """What the linear guess leaves, and what the networks add to the guess, (N, k) each."""
-        centres = _centres(self.context, known, white, folds is not None)
-        added = np.zeros_like(white)
+        linear = _linear(self.context, known, white, folds is not None)
+        centres = _centres(self.context, known, white, linear)
+        return left_by_the_linear_guess(centres).numpy(), self._added(centres, folds)
+
+    def _added(self, centres: Centres, folds: NDArray[np.int64] | None) -> Floats:
+        """What the networks add to the guess (N, k), each about those that it has not seen."""
+        added = np.zeros(centres.white.shape, dtype=np.float32)
         rounds = NUM_ROUNDS if folds is not None else NUM_NETWORKS  # that judge a node
         for number, network in enumerate(self.networks):
             judged = slice(None) if folds is None else np.flatnonzero(_judged(number, folds))
             added[judged] += corrections(network, centres[judged]).numpy() / np.float32(rounds)
-        return left_by_the_linear_guess(centres).numpy(), added
+        return added
 
 
 _UNIT = Distance(np.zeros(0), np.zeros((0, 0)))
 
 
-def _centres(context: Context, known: Floats, white: Floats, held_out: bool) -> Centres:
-    expected = white - context.left_out(known, white) if held_out else context.predict(known)
+def _linear(context: Context, known: Floats, white: Floats, held_out: bool) -> Floats:
+    """What the linear part expects (N, k), as if each node had been left out if `held_out`."""
+    return white - context.left_out(known, white) if held_out else context.predict(known)
+
+
+def _centres(context: Context, known: Floats, white: Floats, expected: Floats) -> Centres:
     return Centres.of(white, expected, context.variance, context.standardised(known))
 
 

