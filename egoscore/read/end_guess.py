@@ -19,6 +19,7 @@ from egoscore.read.table import SAMPLE, Table, decoded, is_text
 
 DATES, ROW_NUMBERS = "holds dates or times", "only counts the rows"
 _MOST = 0.5
+_FEW_REPEATS = 0.25  # of the rows: by mistake, and told later
 _LEAST_ROWS = 5  # fewer count by chance
 
 
@@ -50,7 +51,7 @@ def _id_columns(nodes: Table, choices: Choices) -> list[pa.Array]:
     cells = sorted(
         nodes.read(columns).items(), key=lambda one: odd_words(one[1][:SAMPLE]) is not None
     )
-    found = (different_ids(column, name, nodes) for name, column in cells)
+    found = (different_ids(column, name, nodes, _FEW_REPEATS) for name, column in cells)
     return [plain(ids) for ids in found if ids is not None]
 
 

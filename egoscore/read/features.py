@@ -44,7 +44,7 @@ def read_features(
     if not imputes:
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
-    _note_kinds(columns, table, notes)
+    _note_kinds([column for column in columns if not _is_constant(column)], table, notes)
     notes += [
         f"{table.name}: column '{column.name}' {words}"
         for column in columns
@@ -141,7 +141,7 @@ def _filled(
         notes.append(
             f"{table.name}: column '{column.name}' {damage_words(column)}: counted as missing."
         )
-    constant = len(column.parts) == 1 and np.ptp(column.parts[0][~column.is_missing]) == 0
+    constant = _is_constant(column)
     if constant:
         notes.append(f"{table.name}: column '{column.name}' is the same everywhere: left out.")
     else:
@@ -153,6 +153,11 @@ def _filled(
             f"{_fill_words(column, constant)} and flagged in a feature of its own."
         )
         yield FeatureColumn(column.name, "missing"), is_missing.astype(np.float32)
+
+
+def _is_constant(column: Column) -> bool:
+    known = column.parts[0][~column.is_missing]
+    return len(column.parts) == 1 and bool(np.ptp(known) == 0)
 
 
 def _values(

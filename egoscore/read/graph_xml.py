@@ -25,8 +25,18 @@ def read_graph_xml(path: Path, ending: str) -> tuple[ArrowTable, ArrowTable, boo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
+    if ending == ".gexf":
+        _drop_names([attributes for _, attributes in graph.nodes(data=True)])
     edges, nodes = graph_tables(graph, {node: node for node in graph}, str(path))
     return edges, nodes, graph.is_directed()
+
+
+def _drop_names(nodes: list[dict[str, Any]]) -> None:
+    """Leave out what GEXF shows nodes as, which it calls their labels; not if all are 0 or 1."""
+    labels = {str(attributes.get("label")).casefold() for attributes in nodes}
+    if not labels <= {"0", "1", "true", "false"}:
+        for attributes in nodes:
+            attributes.pop("label", None)
 
 
 class _RootReachedError(Exception):

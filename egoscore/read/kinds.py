@@ -14,7 +14,7 @@ from egoscore.read.column import Column, Unusable, numeric
 from egoscore.read.damage import with_mistakes
 from egoscore.read.dates import days, parse_dates, parse_eight_digits, zone_words
 from egoscore.read.names import says_date
-from egoscore.read.numbers import parse_numbers
+from egoscore.read.numbers import are_padded, parse_numbers
 from egoscore.read.table import decoded, is_number, is_text
 from egoscore.read.text_column import text_column
 from egoscore.read.ways import Parsed
@@ -85,6 +85,8 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
 def _text(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
     text = text_column(name, column, where)
     for kind, parse in _READERS.items():
+        if kind == "number" and are_padded(text.cells):
+            continue
         found = parse(text.cells, separator)
         if found is not None:
             return text.read_as(kind, found)

@@ -35,7 +35,7 @@ def drop_answers(
         del loaded[name]
         notes.append(
             f"{table.name}: column '{name}' looks like the answer and is left out; --label "
-            f"'{name}' evaluates with it, --features … uses it."
+            f"'{name}' evaluates with it, and naming it in --features uses it."
         )
 
 
@@ -59,7 +59,7 @@ def read_labels(
             raise InputError(f"{rule}, for every node; give another with --label, or none.")
         notes.append(
             f"{table.name}: column '{name}' looks like the answer but holds other values than 0 "
-            "and 1, so it is left out; --features … uses it."
+            "and 1, so it is left out; naming it in --features uses it."
         )
         return None
     missing = int(np.count_nonzero(found.is_missing))

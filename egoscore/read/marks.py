@@ -1,4 +1,4 @@
-"""What stands beside numbers: currencies, per cent, a minus that is not in front."""
+"""What stands beside numbers: currencies, per cent, units, a minus that is not in front."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from egoscore.read.ways import Way
 _SIGN = r"\p{Sc}|%"  # Sc: any currency
 _MARK = rf"(?P<sign>{_SIGN})|(?:^|[^A-Za-z])(?P<code>{CURRENCIES})(?:[^A-Za-z]|$)"
 _BESIDE = rf"((?:{_SIGN}|{CURRENCIES})?)"
+_UNIT = rf"\d{SPACE}?(?P<unit>[\p{{L}}\x{{b0}}][\p{{L}}/\x{{b2}}\x{{b3}}]{{0,5}})$"
 _MANY = 0.1
 
 
@@ -29,7 +30,17 @@ def marks(text: pa.Array) -> list[str]:
         found for found in pc.value_counts(names) if found["counts"].as_py() >= _MANY * len(text)
     ]
     found = (str(one["values"]) for one in many)
-    return sorted(mark for mark in found if not (mark.isalpha() and _names_things(text, mark)))
+    known = sorted(mark for mark in found if not (mark.isalpha() and _names_things(text, mark)))
+    unit = unit_of(text)
+    return known if unit is None or unit in known else [*known, unit]
+
+
+def unit_of(text: pa.Array) -> str | None:
+    """The letters that stand behind the number in every cell, as in 12 km and 5 km."""
+    if not len(text) or not all_match(text, _UNIT):
+        return None
+    units = pc.unique(pc.struct_field(pc.extract_regex(text, _UNIT), "unit"))
+    return str(units[0]) if len(units) == 1 else None
 
 
 def _names_things(text: pa.Array, code: str) -> bool:

@@ -14,6 +14,8 @@ from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.names import LIKELY_IDS, SURE_IDS, bare, find, known_pair
 from egoscore.read.table import INDEX, Table
 
+_MOSTLY = 0.5
+
 
 def find_ids(
     loaded: dict[str, pa.ChunkedArray],
@@ -65,19 +67,31 @@ def _advice(
     """What may be wrong with a table that names no nodes."""
     if known_pair(list(columns)) is not None:
         return "it has two ends of edges: perhaps --edges and --nodes are exchanged"
-    used = plain(*edges)
-    for name, column in columns.items():
-        try:
-            ids = read_ids(column, name, table.name, [])
-        except InputError:
-            continue
-        if _count(used, plain(ids)) > len(used) / 2:
-            times = np.bincount(ids.codes[ids.codes >= 0])
-            if times.max() == 1:
-                return f"'{name}' would, but some of its cells are empty: name or drop such rows"
-            again = ids.values[int(times.argmax())]
-            return f"'{name}' would, but some are there twice, such as '{again}': drop such rows"
+    ends = [plain(*edges), *(plain(end) for end in edges)]  # both, or if need be one of them
+    read = {name: _ids(column, name, table) for name, column in columns.items()}
+    for used in ends:
+        for name, ids in read.items():
+            if ids is not None and _count(used, plain(ids)) > len(used) / 2:
+                flaw = _flaw(name, ids)
+                if flaw is not None:
+                    return flaw
     return "say which one with --id"
+
+
+def _flaw(name: str, ids: IdColumn) -> str | None:
+    """What keeps a column that holds ids of the edges from naming nodes, if anything does."""
+    times = np.bincount(ids.codes[ids.codes >= 0])
+    if len(ids.values) == len(ids.codes):
+        return None
+    if times.max() == 1:
+        return f"'{name}' would, but some of its cells are empty: name or drop such rows"
+    again = ids.values[int(times.argmax())]
+    if np.mean(times > 1) > _MOSTLY:
+        return (
+            f"'{name}' would, but most are there several times, such as '{again}': perhaps --edges "
+            "and --nodes are exchanged"
+        )
+    return f"'{name}' would, but some are there twice, such as '{again}': drop such rows"
 
 
 def _best(
@@ -98,13 +112,21 @@ def _best(
     return best
 
 
-def different_ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
-    """The column as ids if there are any and no two are the same."""
+def different_ids(
+    column: pa.ChunkedArray, name: str, table: Table, repeats: float = 0.0
+) -> IdColumn | None:
+    """The column as ids if there are any and no two, or only a share of them, are the same."""
+    ids = _ids(column, name, table)
+    is_full = ids is not None and len(ids.values) >= (1.0 - repeats) * len(column)
+    return ids if len(column) and is_full else None
+
+
+def _ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
+    """The column as ids, if it is of a type that ids have."""
     try:
-        ids = read_ids(column, name, table.name, [])
+        return read_ids(column, name, table.name, [])
     except InputError:
         return None
-    return ids if len(column) and len(ids.values) == len(column) else None
 
 
 def plain(*columns: IdColumn) -> pa.Array:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import SPACE, any_match, matches
-from egoscore.read.marks import MINUSES, marks, with_mark, without
+from egoscore.read.cells import SPACE, all_match, any_match, bare_cells, matches
+from egoscore.read.marks import MINUSES, marks, unit_of, with_mark, without
 from egoscore.read.ways import Parsed, Way, parse
 
 _APOSTROPHE = "['\u2019]"
@@ -143,6 +143,13 @@ def _signed_ways(text: pa.Array, separator: str) -> Iterator[Way]:
             yield with_mark(form.way, mark)
 
 
+def are_padded(cells: pa.Array) -> bool:
+    """Whether cells are all digits and some have zeros in front, as codes have and numbers not."""
+    trimmed, is_missing = bare_cells(cells)
+    text = trimmed.filter(pa.array(~is_missing))
+    return len(text) > 0 and all_match(text, r"^\d+$") and any_match(text, r"^0\d")
+
+
 def are_codes(text: pa.Array) -> bool:
     """Whether zeros in front show that these are no numbers, whatever they look like."""
     return any_match(text, _CODE)
@@ -160,7 +167,7 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     if has_dots:  # before the plain numbers: 10.300 is one of those as well
         yield _DOTS
     yield _PLAIN
-    if any_match(text, rf"(?i)\d{_LETTERS}"):
+    if any_match(text, rf"(?i)\d{_LETTERS}") and unit_of(text) is None:
         yield _WITH_LETTERS
         if separator != ",":
             yield _with_comma(_WITH_LETTERS)

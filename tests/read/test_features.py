@@ -271,3 +271,18 @@ def test_a_comma_in_a_file_with_semicolons_is_taken_by_a_rule_and_told(write, sa
         "column 'open' is a number, read with a decimal comma (commas between thousands would fit "
         "as well).",
     )
+
+
+def test_what_is_the_same_everywhere_is_told_once(read):
+    nodes = "id,region,one,x\na,north,1,1\nb,north,1,2\nc,north,1,4\n"
+    reading = read("source,target\na,b\nb,c\n", nodes)
+    for name in ("region", "one"):
+        (note,) = [note for note in reading.notes if f"'{name}'" in note]
+        assert note.endswith("is the same everywhere: left out.")
+
+
+def test_codes_with_zeros_in_front_are_no_numbers(read):
+    rows = "".join(f"n{i},{i * 37:05d},{i}\n" for i in range(40))
+    edges = "source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(39))
+    reading = read(edges, f"id,zip,x\n{rows}")
+    assert reading.graph.feature_names == ("x",)

@@ -24,7 +24,7 @@ def network(directed=False):
 def test_the_same_network_as_networkx_reads(tmp_path, ending, directed, pairs):
     path = tmp_path / f"net{ending}"
     WRITERS[ending](network(directed), path)
-    graph = read_network_file(path, Choices(ignore=("label",) if ending == ".gexf" else ())).graph
+    graph = read_network_file(path, Choices()).graph
     theirs = (nx.read_graphml if ending == ".graphml" else nx.read_gexf)(path)
     assert graph.directed == directed
     assert graph.num_edges == theirs.number_of_edges()
@@ -106,3 +106,13 @@ def test_a_packed_file_that_grows_without_bound_is_refused(write, refusal, monke
     monkeypatch.setattr(opening, "_ANY_GROWTH_BELOW", 2**20)
     path = write("bomb.graphml.gz", gzip.compress(b"<graphml>" + b" " * (100 << 20)))
     assert "unpacks to more than 200 times its size" in refusal(read_network_file, path)
+
+
+def test_what_gexf_shows_a_node_as_is_no_answer(tmp_path):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(label=f"Person {node}", x=float(node))
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    reading = read_network_file(tmp_path / "people.gexf", Choices())
+    assert reading.graph.feature_names == ("x",)
+    assert not any("label" in note for note in reading.notes)

@@ -39,7 +39,7 @@ def test_a_label_of_other_values_is_left_out(read, said, values):
     assert said(
         reading,
         "column 'label' looks like the answer but holds other values than 0 and 1, so it is left "
-        "out; --features … uses it.",
+        "out; naming it in --features uses it.",
     )
 
 
@@ -58,7 +58,7 @@ def test_what_looks_like_the_answer_is_never_a_feature_by_itself(read, said, nam
     assert said(
         reading,
         f"column '{name}' looks like the answer and is left out; --label '{name}' evaluates with "
-        "it, --features … uses it.",
+        "it, and naming it in --features uses it.",
     )
 
 

@@ -86,3 +86,19 @@ def test_the_column_that_holds_most_of_the_edges_ids(said):
 def test_of_two_that_hold_as_many_the_first(read, said):
     reading = read(EDGES, "p,q,r,x\na,a,b,1\nz,b,a,2\nb,c,c,4\n")
     assert said(reading, "column 'q' names the nodes")
+
+
+def test_exchanged_tables_are_noticed_by_what_they_hold(read, refusal):
+    accounts = "Konto,Umsatz\n" + "".join(f"k{i},{i}\n" for i in range(9))
+    payments = "Zahler,Betrag\n" + "".join(f"k{i % 9},{i}\n" for i in range(40))
+    message = refusal(read, accounts, payments)
+    assert "'Zahler' would, but most are there several times" in message
+    assert message.endswith("perhaps --edges and --nodes are exchanged.")
+
+
+def test_a_row_that_is_there_twice_does_not_hide_the_ends_of_the_edges(read, refusal):
+    edges = "stamp,user,stars,product\n" + "".join(f"{99 + i},u{i % 6},{i % 5},p{i % 7}\n" for i in range(30))  # fmt: skip # noqa: E501
+    names = [*(f"u{i}" for i in range(6)), *(f"p{i}" for i in range(7))]
+    nodes = "".join(f"{name},{place + 50}\n" for place, name in enumerate([*names, "u1"]))
+    message = refusal(read, edges, f"key,value\n{nodes}")
+    assert "'key' would, but some are there twice, such as 'u1': drop such rows." in message

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egoscore.read.marks import around_numbers
-from egoscore.read.numbers import number_ways, parse_numbers
+from egoscore.read.numbers import are_padded, number_ways, parse_numbers
 from egoscore.read.ways import parse_most
 
 BEHIND = "a minus behind the number"
@@ -287,3 +287,48 @@ def test_the_mark_of_most_rows_counts_not_that_of_most_different_cells(common, r
 )
 def test_what_was_left_off_is_known_and_where_it_stood(cells, around):
     assert around_numbers(pa.array(cells, pa.string())) == around
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "around"),
+    [
+        (["1.80 m", "1.75 m", "1.6 m"], [1.8, 1.75, 1.6], ("", " m")),
+        (["12km", "5km", ""], [12, 5, np.nan], ("", "km")),
+        (["1.2M", "3M"], [1.2, 3], ("", "M")),
+        (["-3 \u00b0C", "21 \u00b0C"], [-3, 21], ("", " \u00b0C")),
+        (["1,200 kWh", "900 kWh"], [1200, 900], ("", " kWh")),
+        (["30 km/h", "5 km/h"], [30, 5], ("", " km/h")),
+    ],
+)
+def test_letters_behind_every_number_are_a_unit(cells, numbers, around):
+    """Whether 12 m are metres or millions: told as it was written, it is neither wrong."""
+    column = pa.array(cells)
+    values, how = parse_numbers(column, ",")
+    np.testing.assert_allclose(values, numbers)
+    assert "left off" in how
+    assert around_numbers(column) == around
+
+
+@pytest.mark.parametrize("cells", [["1.2K", "3M"], ["5k", "7"], ["1 m", "2 M"]])
+def test_letters_that_differ_are_thousands_and_millions(cells):
+    assert "K for thousands" in parse_numbers(pa.array(cells), ",")[1]
+
+
+@pytest.mark.parametrize("cells", [["3 m", "5 kg"], ["12A", "x"], ["A12", "A13"], ["5thousand", "7thousand"]])  # fmt: skip # noqa: E501
+def test_what_is_no_unit(cells):
+    assert parse_numbers(pa.array(cells), ",") is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "padded"),
+    [
+        (["01234", "94110"], True),
+        (["007", ""], True),
+        (["0", "10"], False),
+        (["0.5", "01"], False),
+        (["-01", "2"], False),
+        ([""], False),
+    ],
+)
+def test_zeros_in_front_of_digits_make_codes(cells, padded):
+    assert are_padded(pa.array(cells)) == padded
