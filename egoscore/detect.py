@@ -22,6 +22,7 @@ from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
 from egoscore.surprise.model import Surprises
 from egoscore.tell import findings as kept
+from egoscore.tell import overlooked
 from egoscore.tell.doubt import remarks
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import Evaluation, evaluate
@@ -115,12 +116,15 @@ def _findings(
         said = [significance(table, detector.fdr), *said]
     losses = detector.loss_history_
     shown = np.unique(np.linspace(0, len(losses) - 1, _LOSSES_KEPT).astype(int))
-    highest = np.argsort(-score, kind="stable")[:_EXPLAINED]
+    highest = np.argsort(-score, kind="stable")[:_EXPLAINED].tolist()
+    others = _overlooked(detector, highest)
     explanations = []
-    with bars("Explaining", len(highest), "nodes") as advance:
-        for explanation in detector.explain_rows(highest.tolist()):
+    with bars("Explaining", len(highest) + len(others), "nodes") as advance:
+        for explanation in detector.explain_rows([*highest, *others]):
             explanations.append(explanation)
             advance(1)
+    more = overlooked.sentence(explanations[len(highest) :], len(highest))
+    said += [] if more is None else [more]
     return Findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
@@ -129,8 +133,15 @@ def _findings(
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
         num_steps=len(losses),
-        explanations=tuple(explanations),
+        explanations=tuple(explanations[: len(highest)]),
     )
+
+
+def _overlooked(detector: EgoScore, listed: list[int]) -> list[int]:
+    table = detector.components_
+    if isinstance(table, Surprises):
+        return overlooked.candidates(table, listed)
+    return []
 
 
 def _remarks(detector: EgoScore, graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:

@@ -38,9 +38,8 @@ def _about_features(reasons: Reasons) -> str:
             "its features together, though none by itself, are not what its surroundings and "
             f"each other let one expect; furthest off: {_says(reasons.features[0])}"
         )
-    return "its features are not what its surroundings and each other let one expect: " + (
-        " and ".join(_says(deviation) for deviation in far[:2])
-    )
+    facts = " and ".join(_says(deviation) for deviation in far[:2])
+    return f"{facts}, given its surroundings and its other features"
 
 
 def _features_in_short(reasons: Reasons) -> str:

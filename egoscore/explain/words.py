@@ -28,6 +28,10 @@ class Scores:
     p_value: NDArray[np.float64]
     threshold: float
 
+    def is_apart(self, row: int) -> bool:
+        """Whether no other node is half as rare."""
+        return int((self.p_value <= 2.0 * self.p_value[row]).sum()) == 1
+
     def standing(self, row: int) -> dict[str, Any]:
         """Where a node stands, by the names of `Explanation`; of equals the earlier is first."""
         mine, size = self.score[row], len(self.score)
@@ -54,7 +58,8 @@ def explanation(
         because = f"nothing about it stands out; if anything, {because}"
     elif not reasons.causes:
         because = f"by no question alone but by all together, most of all {because}"
-    summary = f"Node {shortened(node)} is {_stands(standing, reasoner.proviso)}: {because}."
+    proviso = reasoner.proviso if scores.is_apart(row) else None
+    summary = f"Node {shortened(node)} is {_stands(standing, proviso)}: {because}."
     return Explanation(
         node=node,
         **standing,
@@ -64,16 +69,16 @@ def explanation(
     )
 
 
-def _stands(standing: dict[str, Any], proviso: str) -> str:
-    """How high a node is, and how rare that is, if that says more than its rank does."""
-    size, rank = standing["num_nodes"], standing["rank"]
-    place = f"number {rank:,} of {size:,} by abnormality"
-    often = round(1.0 / max(standing["p_value"], 1e-9))
-    if often * rank <= size or often < 2:
+def _stands(standing: dict[str, Any], proviso: str | None) -> str:
+    """How high a node is; and that it is rarer than its rank says, if one has a `proviso` for it.
+
+    Of several that score about as high the rank says how many there are, and that is what counts.
+    """
+    size = standing["num_nodes"]
+    place = f"number {standing['rank']:,} of {size:,} by abnormality"
+    if proviso is None or standing["p_value"] * size >= 1.0:
         return place
-    if often > size:
-        return f"{place} (rarer than 1 in {counted(size, 'node')}{proviso})"
-    return f"{place} (about 1 in {often:,} nodes scores as high{proviso})"
+    return f"{place} (rarer than 1 in {counted(size, 'node')}{proviso})"
 
 
 def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:

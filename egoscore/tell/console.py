@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from egoscore.numerals import counted
-from egoscore.tell.top_nodes import cause_in_short
+from egoscore.tell.top_nodes import cause_in_short, top_rows
 from egoscore.tell.words import accuracy, meaning, printable, summary
 
 if TYPE_CHECKING:
@@ -94,8 +94,11 @@ def _top_table(found: Detection, top: int, width: int) -> Table:
         "ego size": [f"{row['ego_size']:,}" for row in rows],
     }
     more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
+    if width - _taken(columns | more) < _LEAST_ROOM:
+        del columns["ego size"]
     room = width - _taken(columns | more)
-    whys = {why.rank: _why(why, room) for why in found.findings.explanations}
+    whys = {row.rank: printable(row.cause) for row in top_rows(found.ranking)}
+    whys |= {why.rank: _why(why, room) for why in found.findings.explanations}
     columns |= {"why": [whys.get(row["rank"], "") for row in rows]} | more
     of_all = counted(found.ranking.num_rows, "node")
     table = Table(title=f"Most abnormal {len(rows):,} of {of_all}")

@@ -32,7 +32,8 @@ def remarks(
     A list is not said to be chance where nodes are significant, so far do they stand out.
     """
     said = []
-    if table is not None and model is not None and len(table.questions) > 1:
+    is_enough = graph.num_nodes >= _TOO_FEW_NODES
+    if table is not None and model is not None and len(table.questions) > 1 and is_enough:
         said += [_excess(table, num_significant), _agreement(table), _skill(model)]
         said += _amounts(graph, model)
     said += [*_explained(graph, score), *_equal(score), *_edges(graph), *_size(graph)]

@@ -16,6 +16,7 @@ from egoscore.graph.datasets import DatasetEntry
 from egoscore.settings import Settings
 from egoscore.tell.console import show_datasets, show_detail, show_detection, show_network
 from egoscore.tell.metrics import Evaluation
+from egoscore.tell.top_nodes import top_rows
 from egoscore.tell.words import accuracy, meaning
 
 HOSTILE = {
@@ -201,8 +202,21 @@ class TestWhy:
         assert max(map(cell_len, lines)) <= width
 
     def test_in_little_room_the_questions_are_named(self, terminal):
+        _, lines = terminal(55, show_detection, ranked(), 3)
+        assert rows(lines)[0][4] == "features, company"
+
+    def test_the_size_gives_way_to_the_reason(self, terminal):
         _, lines = terminal(70, show_detection, ranked(), 3)
-        assert rows(lines)[0][5] == "features, company"
+        assert not any("ego size" in line for line in lines)
+        assert rows(lines)[0][4] == "amount 12x what is expected"
+
+    def test_beyond_what_is_explained_the_cause_is_named(self, capsys):
+        found = ranked()
+        found.findings.explanations = found.findings.explanations[:1]
+        show_detection(found, 3)
+        causes = [row.cause for row in top_rows(found.ranking)]
+        lines = rows(capsys.readouterr().out.splitlines())
+        assert [line[5] for line in lines[1:]] == causes[1:]
 
     def test_where_no_question_alone_is_the_cause_that_is_said(self, capsys):
         found = ranked()
@@ -269,7 +283,7 @@ class TestWidth:
 
     def test_a_long_id_takes_no_room_from_the_numbers(self, terminal):
         _, lines = terminal(80, show_detection, ranked([self.LONG]), 1)
-        assert rows(lines)[0][2:5] == ["0.01235", "yes", "2"]
+        assert rows(lines)[0][2:4] == ["0.01235", "yes"]
 
     def test_a_long_path_is_folded_and_nothing_of_it_lost(self, terminal):
         entry = DatasetEntry("long", "a test", False, f"/{self.LONG}", True)
@@ -310,9 +324,8 @@ def test_the_table_of_a_generated_network_fits_eighty_columns(terminal):
     found = ranked(["1234", "b", "c"], known_label=[1, 0, 0], kind=["structural"] * 3)
     _, lines = terminal(80, show_detection, found, 3)
     assert "…" not in "".join(lines)
-    first, second, *_ = rows(lines)
-    assert first == ["1", "1234", "0.01235", "yes", "2", "features,", "1", "structural"]
-    assert second[5] == "company"  # causes are folded, nothing is cut off
+    first, *_ = rows(lines)
+    assert first == ["1", "1234", "0.01235", "yes", "features, company", "1", "structural"]
 
 
 def test_every_decision_in_reading_is_told_as_text(capsys):
