@@ -94,7 +94,7 @@ def _shifts(graph: AttributedGraph, seed: int) -> NDArray[np.float64]:
 def _shift(values: NDArray[np.float64], least: float) -> float:
     """What to add to values (n,), of which zero may be the `least`, or NaN if they are no amounts.
 
-    Amounts are what spreads over an order of magnitude and is clearly more like a Gaussian in
+    Amounts are what spreads over several times as much and is clearly more like a Gaussian in
     logarithms (Box & Cox, 1964), both without the tails.
     """
     low, lower, upper, high = np.quantile(values, (_TAIL, 0.25, 0.75, 1.0 - _TAIL))

@@ -87,10 +87,7 @@ def _amounts(graph: AttributedGraph, model: SurpriseModel) -> list[str]:
     names = [graph.described[number].title for number in model.scaling.amounts]
     if not names:
         return []
-    return [
-        "Judged by how many times more or less, as they spread over orders of magnitude: "
-        f"{quoted(names)}."
-    ]
+    return [f"Judged by how many times more or less, as amounts are: {quoted(names)}."]
 
 
 def _explained(graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:

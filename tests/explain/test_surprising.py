@@ -220,8 +220,8 @@ class TestPhrases:
         reasons = reasoner.of(3)
         same = Deviation("age", "missing", "a value", 9.0), Deviation("age", "missing", "40", -4.0)
         told = replace(reasons, features=(*same, Deviation("income", "7", "5", 3.0)))
-        assert reasoner.phrase("features", told).endswith(
-            ": age is missing where a value is expected and income is 7 where 5 is expected"
+        assert reasoner.phrase("features", told).startswith(
+            "age is missing where a value is expected and income is 7 where 5 is expected, given"
         )
 
 
