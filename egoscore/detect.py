@@ -67,11 +67,11 @@ def detect(
     with RunDirectory.open(out, config) as run:
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
-        with bars("Ranking", 2 * graph.num_nodes, "nodes") as advance:
+        with bars("Ranking", 2, "steps") as advance:
             detector.save(run.model_file)
-            advance(graph.num_nodes)
+            advance(1)
             table = _ranked(graph, detector)
-            advance(graph.num_nodes)
+            advance(1)
         found = _findings(graph, detector, table, origin.notes, bars)
         _write(run.path, config, graph, table, found, bars)
     labels, score = graph.labels, detector.decision_score_.numpy()

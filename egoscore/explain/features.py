@@ -53,7 +53,7 @@ class UsualErrors:
         width = errors.shape[1]
         by_source: dict[tuple[str, bool], list[int]] = {}
         for number, column in enumerate(columns):
-            by_source.setdefault((column.name, _is_computed(column)), []).append(number)
+            by_source.setdefault((column.name, column.is_computed), []).append(number)
         groups = tuple(np.array(numbers) for numbers in by_source.values())
         if width > _WIDEST:
             return cls.one_by_one(errors)
@@ -171,15 +171,10 @@ def deviating(
     )
     return tuple(
         _missing(one, columns[j])
-        if columns[j].name in filled and not _is_computed(columns[j])
+        if columns[j].name in filled and not columns[j].is_computed
         else one
         for j, one in zip(order, told, strict=True)
     )
-
-
-def _is_computed(column: FeatureColumn) -> bool:
-    """Whether a feature is from the edges, where a column of nodes may have the same name."""
-    return column.kind in ("weight", "structure")
 
 
 def _missing(found: Deviation, column: FeatureColumn) -> Deviation:

@@ -41,7 +41,7 @@ class SurpriseReasons(Reasoner):
             self.proviso = ", size allowed for"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         usual = self._expect(some)
-        unseen = unseen_covariance(usual.observed, gap_features(graph))
+        unseen = unseen_covariance(usual.observed, gap_features(model.scaling))
         self.usual = UsualErrors.fit(usual.errors, graph.described, model.seed, unseen)
         self._measured: dict[str, NDArray[np.floating]] = dict(table.channels)
         self._measured |= {f"surprise_{name}": v for name, v in table.questions.items()}

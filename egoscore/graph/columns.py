@@ -38,7 +38,7 @@ class FeatureColumn:
 
     @property
     def unit(self) -> str:
-        """What the user's numbers have beside them: $, %, or nothing."""
+        """What the user's numbers have beside them: $, %, km, or nothing."""
         return (self.before + self.after).strip()
 
     @property
@@ -49,6 +49,11 @@ class FeatureColumn:
         if self.kind == "missing":
             return f"{self.name} is missing"
         return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether it is from the edges, where a column of nodes may have the same name."""
+        return self.kind in ("weight", "structure")
 
     @property
     def is_yes_or_no(self) -> bool:

@@ -39,7 +39,7 @@ def full_of_ids(
 
 
 def _id_columns(nodes: Table, choices: Choices) -> list[pa.Array]:
-    """The ids of the nodes, or what may be: every column without repeats, if no name tells.
+    """The ids of the nodes, or what may be: every column with few repeats, if no name tells.
 
     What only counts the rows comes last.
     """

@@ -13,6 +13,8 @@ from egoscore.read.networkx_graph import graph_tables
 from egoscore.read.opening import open_stream
 from egoscore.read.table import ArrowTable
 
+_KINDS_OF_NODES = 2
+
 
 def read_graph_xml(path: Path, ending: str) -> tuple[ArrowTable, ArrowTable, bool]:
     """The edges and the nodes of a file as tables, and whether it says that it is directed."""
@@ -25,18 +27,24 @@ def read_graph_xml(path: Path, ending: str) -> tuple[ArrowTable, ArrowTable, boo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
-    if ending == ".gexf":
-        _drop_names([attributes for _, attributes in graph.nodes(data=True)])
+    has_names = ending == ".gexf" and _drop_names([values for _, values in graph.nodes(data=True)])
     edges, nodes = graph_tables(graph, {node: node for node in graph}, str(path))
+    if has_names:
+        nodes.notes.append(f"{path}: 'label' is what nodes are shown as, so it is left out.")
     return edges, nodes, graph.is_directed()
 
 
-def _drop_names(nodes: list[dict[str, Any]]) -> None:
-    """Leave out what GEXF shows nodes as, which it calls their labels; not if all are 0 or 1."""
-    labels = {str(attributes.get("label")).casefold() for attributes in nodes}
-    if not labels <= {"0", "1", "true", "false"}:
-        for attributes in nodes:
-            attributes.pop("label", None)
+def _drop_names(nodes: list[dict[str, Any]]) -> bool:
+    """Leave out what GEXF shows nodes as, which it calls their labels; whether there are any.
+
+    Where there are no more than two, they tell nodes apart as known outliers and others.
+    """
+    names = {str(attributes["label"]) for attributes in nodes if "label" in attributes}
+    if len(names) <= _KINDS_OF_NODES:
+        return False
+    for attributes in nodes:
+        attributes.pop("label", None)
+    return True
 
 
 class _RootReachedError(Exception):

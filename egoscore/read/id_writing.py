@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from egoscore.read.table import is_text
 
-WAYS = "capital letters, leading zeros and how accents are encoded"
+WAYS = "capital letters, space around, leading zeros and how accents are encoded"
 
 
 def unwritten(ids: pa.Array) -> pa.Array:
     """Ids of text without what may differ in writing."""
-    folded = pc.utf8_lower(pc.utf8_trim_whitespace(pc.utf8_normalize(ids, form="NFKC")))
+    folded = pc.utf8_lower(pc.utf8_trim_whitespace(pc.utf8_normalize(ids, form="NFC")))
     return pc.replace_substring_regex(folded, r"^0+([0-9]+)$", r"\1")
 
 

@@ -85,14 +85,15 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
 def _text(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
     text = text_column(name, column, where)
     for kind, parse in _READERS.items():
-        if kind == "number" and are_padded(text.cells):
-            continue
         found = parse(text.cells, separator)
         if found is not None:
             return text.read_as(kind, found)
     categories = _categories(name, column)
     if isinstance(categories, Column):
         return categories
+    if are_padded(text.cells):
+        why = "holds digits with zeros in front, which are codes; written without they are numbers"
+        return Unusable(name, why)
     return with_mistakes(text, MOST_CATEGORIES, separator) or categories
 
 
@@ -110,7 +111,7 @@ def _parse_yes_no(cells: pa.Array, _: str) -> Parsed | None:
 
 _READERS: dict[str, Callable[[pa.Array, str], Parsed | None]] = {
     "yes/no": _parse_yes_no,
-    "number": parse_numbers,
+    "number": lambda cells, sep: None if are_padded(cells) else parse_numbers(cells, sep),
     "date": lambda cells, _: parse_dates(cells),
 }
 

@@ -19,7 +19,7 @@ _SIGN = r"\p{Sc}|%"  # Sc: any currency
 _MARK = rf"(?P<sign>{_SIGN})|(?:^|[^A-Za-z])(?P<code>{CURRENCIES})(?:[^A-Za-z]|$)"
 _BESIDE = rf"((?:{_SIGN}|{CURRENCIES})?)"
 _UNIT = rf"\d{SPACE}?(?P<unit>[\p{{L}}\x{{b0}}][\p{{L}}/\x{{b2}}\x{{b3}}]{{0,5}})$"
-_MANY = 0.1
+_MANY, _NEARLY = 0.1, 0.9
 
 
 def marks(text: pa.Array) -> list[str]:
@@ -36,10 +36,17 @@ def marks(text: pa.Array) -> list[str]:
 
 
 def unit_of(text: pa.Array) -> str | None:
-    """The letters that stand behind the number in every cell, as in 12 km and 5 km."""
-    if not len(text) or not all_match(text, _UNIT):
+    """The letters that stand behind the number in all cells, as in 12 km and 5 km.
+
+    Or in nearly all, where none is a number without letters; not behind codes such as 0012A.
+    """
+    has_one = matches(text, _UNIT)
+    if not len(text) or has_one.mean() < _NEARLY:
         return None
-    units = pc.unique(pc.struct_field(pc.extract_regex(text, _UNIT), "unit"))
+    if any_match(text, r"^[+-]?[\d.,]+$") or any_match(text, r"^0\d+\w*$"):
+        return None
+    found = pc.extract_regex(text.filter(pa.array(has_one)), _UNIT)
+    units = pc.unique(pc.struct_field(found, "unit"))
     return str(units[0]) if len(units) == 1 else None
 
 
@@ -59,12 +66,16 @@ def without(text: pa.Array, mark: str) -> pa.Array:
 
 def with_mark(way: Way, mark: str) -> Way:
     """The way in cells that all have a mark before or after the number."""
-    sign = re.escape(mark)
 
     def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return matches(text, rf"^[+-]?{SPACE}*{sign}|{sign}$") & way.fits(without(text, mark))
+        return _stands_beside(text, mark) & way.fits(without(text, mark))
 
     return _of_other_text(way, fits, lambda text: without(text, mark), f"{mark} left off")
+
+
+def _stands_beside(text: pa.Array, mark: str) -> NDArray[np.bool_]:
+    sign = re.escape(mark)
+    return matches(text, rf"^[+-]?{SPACE}*{sign}|{sign}$")
 
 
 def around_numbers(cells: pa.Array) -> tuple[str, str]:
@@ -73,7 +84,8 @@ def around_numbers(cells: pa.Array) -> tuple[str, str]:
     text = trimmed.filter(pa.array(~is_missing))
     for minus in MINUSES:
         text = minus.in_front(text)
-    mark = next(iter(marks(text)), "")
+    beside = (mark for mark in marks(text) if _stands_beside(text, mark).all())
+    mark = next(beside, "")
     if not mark:
         return "", ""
     cell, sign = str(text[0]), re.escape(mark)

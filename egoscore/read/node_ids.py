@@ -57,7 +57,7 @@ def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str |
 
 
 def _examples(edges: tuple[IdColumn, IdColumn]) -> str:
-    some = [end.values[0].as_py() for end in edges if len(end.values)]
+    some = dict.fromkeys(end.values[0].as_py() for end in edges if len(end.values))
     return f" ({' and '.join(repr(one) for one in some)})" if some else ""
 
 
@@ -117,8 +117,8 @@ def different_ids(
 ) -> IdColumn | None:
     """The column as ids if there are any and no two, or only a share of them, are the same."""
     ids = _ids(column, name, table)
-    is_full = ids is not None and len(ids.values) >= (1.0 - repeats) * len(column)
-    return ids if len(column) and is_full else None
+    differ = ids is not None and len(ids.values) >= (1.0 - repeats) * len(column)
+    return ids if len(column) and differ else None
 
 
 def _ids(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:

@@ -19,11 +19,12 @@ FARTHEST = 10.0  # deviations of a feature; what lies farther is taken to lie th
 _KINDS = ("number", "weight")
 _LARGEST = 700.0  # whose exponential is a number
 _MOST_ROWS = 20_000  # more do not tell more about the shape of a column
+_ROWS_AT_ONCE = 65_536
 _TAIL = 0.01  # on each side, in which outliers may lie
 _LEAST_VALUES = 10  # fewer different ones are grades
 _LEAST_SPAN = 3.0  # times as much: what spreads less is about the same in logarithms
 _CLEARLY = 3.0  # logarithm of how much likelier: twenty times
-_NEAR_ZERO = 0.05  # of the values above zero: where zero is put if there are zeros
+_NEAR_ZERO = 0.05  # of the values above zero: added to all where zeros are usual
 
 
 @dataclass(frozen=True)
@@ -31,21 +32,29 @@ class Scale:
     """Features on one scale: zero mean and unit deviation, of amounts by their logarithms.
 
     Attributes: `shift` (F,) what is added to an amount before its logarithm is taken, NaN for what
-    is no amount; `linear` the scaling of what comes of that.
+    is no amount; `linear` the scaling of what comes of that; `gap_of` (F,) the feature that says
+    where this one is missing, of such a feature itself, -1 where there is none.
     """
 
     shift: NDArray[np.float64]
     linear: FeatureScaling
+    gap_of: NDArray[np.int64]
 
     @classmethod
-    def fit(cls, graph: AttributedGraph, seed: int) -> Scale:
-        """Measure the features of a network."""
-        shift = _shifts(graph, seed)
-        features, columns = graph.features, np.flatnonzero(~np.isnan(shift))
-        if len(columns):
-            features = features.copy()
-            features[:, columns] = np.log(features[:, columns] + shift[columns])
-        return cls(shift, FeatureScaling.fit(features, FARTHEST))
+    def fit(cls, graph: AttributedGraph, gap_of: NDArray[np.int64], seed: int) -> Scale:
+        """Measure the features of a network, each where it is not missing."""
+        whole = FeatureScaling.fit(graph.features, FARTHEST)
+        shift, mean, factor = np.full(graph.num_features, np.nan), whole.mean, whole.factor
+        for number, column in enumerate(graph.described):
+            values = _known(graph.features, number, int(gap_of[number]))
+            # what float32 had no digits for spreads little beside its size
+            if column.kind in _KINDS and not column.offset:
+                some = sample_rows(len(values), _MOST_ROWS, seed)
+                shift[number] = _shift(values[some].astype(np.float64))
+            if not np.isnan(shift[number]) or len(values) < graph.num_nodes:
+                measured = FeatureScaling.fit(_levelled(values, shift[number])[:, None], FARTHEST)
+                mean[number], factor[number] = measured.mean[0], measured.factor[0]
+        return cls(shift, FeatureScaling(mean, factor), gap_of)
 
     @property
     def amounts(self) -> NDArray[np.int64]:
@@ -55,19 +64,19 @@ class Scale:
     def of(self, columns: NDArray[np.int64]) -> Scale:
         """The scale of these features alone."""
         mean, factor = self.linear.mean[columns], self.linear.factor[columns]
-        return Scale(self.shift[columns], FeatureScaling(mean, factor))
+        return Scale(self.shift[columns], FeatureScaling(mean, factor), self.gap_of[columns])
 
     def scale(self, raw: NDArray[np.float32]) -> Floats:
         """Features (n, F) on that scale, as far out as they are."""
-        columns = self.amounts
-        if not len(columns):
+        if not len(self.amounts):
             return self.linear.scale(raw)
-        # less than nothing, which others may have, is far out and no more
-        least = self.linear.mean[columns] - 2.0 * FARTHEST / self.linear.factor[columns]
-        above = np.maximum(raw[:, columns] + self.shift[columns], np.finfo(np.float64).tiny)
-        levelled = raw.copy()
-        levelled[:, columns] = np.maximum(np.log(above), least)
-        return self.linear.scale(levelled)
+        scaled = np.empty_like(raw)
+        for start in range(0, len(raw), _ROWS_AT_ONCE):
+            rows = raw[start : start + _ROWS_AT_ONCE].copy()
+            for column in self.amounts:
+                rows[:, column] = _levelled(rows[:, column], self.shift[column])
+            scaled[start : start + _ROWS_AT_ONCE] = self.linear.scale(rows)
+        return scaled
 
     def unscale(self, scaled: NDArray[np.floating]) -> NDArray[np.float64]:
         """Scaled features (n, F) in the user's units."""
@@ -78,29 +87,34 @@ class Scale:
         return values
 
 
-def _shifts(graph: AttributedGraph, seed: int) -> NDArray[np.float64]:
-    """For every feature that is an amount what to add before taking logarithms, else NaN."""
-    some = sample_rows(graph.num_nodes, _MOST_ROWS, seed)
-    shifts = np.full(graph.num_features, np.nan)
-    for number, column in enumerate(graph.described):
-        # what float32 had no digits for spreads little beside its size
-        if column.kind in _KINDS and not column.offset:
-            least = float(graph.features[:, number].min())
-            values = graph.features[some, number].astype(np.float64)
-            shifts[number] = _shift(values, least) if least >= 0 else np.nan
-    return shifts
+def _known(features: Floats, number: int, gap: int) -> Floats:
+    """The values of a feature where none is missing, or all if everywhere one is."""
+    if gap in (-1, number):
+        return features[:, number]
+    is_known = features[:, gap] == 0
+    return features[is_known, number] if is_known.any() else features[:, number]
 
 
-def _shift(values: NDArray[np.float64], least: float) -> float:
-    """What to add to values (n,), of which zero may be the `least`, or NaN if they are no amounts.
+def _levelled(values: Floats, shift: float) -> Floats:
+    """Logarithms of amounts (n,), or what is no amount as it is; nothing and less is far out."""
+    if np.isnan(shift):
+        return values
+    least = np.finfo(np.float32).tiny
+    logs: Floats = np.log(np.maximum(values.astype(np.float64) + shift, least)).astype(np.float32)
+    return logs
 
-    Amounts are what spreads over several times as much and is clearly more like a Gaussian in
-    logarithms (Box & Cox, 1964), both without the tails.
+
+def _shift(values: NDArray[np.float64]) -> float:
+    """What to add to values (n,), or NaN if they are no amounts.
+
+    Amounts are what is not below zero, spreads over several times as much and is clearly more like
+    a Gaussian in logarithms (Box & Cox, 1964), all without the tails: a few zeros, or less, among
+    amounts are wrong entries, many are amounts that are nothing.
     """
     low, lower, upper, high = np.quantile(values, (_TAIL, 0.25, 0.75, 1.0 - _TAIL))
-    if lower == upper or len(np.unique(values)) <= _LEAST_VALUES:
+    if low < 0 or lower == upper or len(np.unique(values)) <= _LEAST_VALUES:
         return np.nan
-    shift = 0.0 if least > 0 else float(np.quantile(values[values > 0], _NEAR_ZERO))
+    shift = 0.0 if low > 0 else float(np.quantile(values[values > 0], _NEAR_ZERO))
     if high + shift < _LEAST_SPAN * (low + shift):
         return np.nan
     usual = values[(values >= low) & (values <= high)]

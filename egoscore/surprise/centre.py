@@ -100,6 +100,9 @@ class CentreModel:
         gate = _gate(left, added)
         rest = left - gate * added
         skill = (_explained(left, white), _explained(rest, white))
+        if unseen is not None:  # of errors that guesses leave, as large a part is left
+            part = share_left(context.variance)
+            unseen = unseen * np.outer(part, part)
         return cls(context, networks, gate, skill, Distance.fit(left, seed, unseen), history)
 
     def residuals(self, known: Floats, white: Floats, seed: int | None) -> tuple[Floats, Floats]:

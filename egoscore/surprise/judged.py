@@ -3,12 +3,11 @@
 That a value is missing is a feature of its own, 1 where it is, and what stands in its place was put
 there by whoever read the table. Two things follow. What was put in is no observation, so that it is
 taken to be what the neighbours have. And a 1 among many 0 is far out in deviations, 1 in 50 by
-seven, though no rarer than a Gaussian value 2.8 deviations out: it counts as that far.
+seven: it counts as far as a Gaussian value whose density is a fiftieth of the highest, 2.8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,20 +15,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from egoscore.graph import AttributedGraph
+from egoscore.graph.columns import FeatureColumn
 from egoscore.surprise.amounts import FARTHEST, Scale
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.neighbours import as_seen_by_others
 
-_GAP, _COMPUTED = "missing", ("weight", "structure")
+_GAP = "missing"
+_WIDEST = 2048  # features, beyond which no covariance of all of them is computed
 
 
 def fit_scale(graph: AttributedGraph, seed: int) -> Scale:
     """Zero mean and unit deviation; of what is missing less, by how rare that is."""
-    scale = Scale.fit(graph, seed)
-    gaps = gap_features(graph)
+    scale = Scale.fit(graph, _gap_of(graph.described), seed)
+    gaps = [number for number, column in enumerate(graph.described) if column.kind == _GAP]
     share = np.clip(scale.linear.mean[gaps], 1e-9, 1.0 - 1e-9)
     rare = np.minimum(share, 1.0 - share)
-    # the deviations by which the rarer of 0 and 1 is out, and a Gaussian value as rare
+    # the deviations by which the rarer of 0 and 1 is out, and by which it is to count
     out, as_rare = np.sqrt((1.0 - rare) / rare), np.sqrt(-2.0 * np.log(rare))
     factor = scale.linear.factor.copy()
     factor[gaps] *= np.minimum(1.0, as_rare / out)
@@ -43,11 +44,14 @@ def judged_features(
     raw = graph.features if nodes is None else graph.features[nodes]
     found = scale.scale(raw)
     np.clip(found, -FARTHEST, FARTHEST, out=found)
-    for gap, columns in _gaps(graph):
+    gaps = gap_features(scale)
+    links = graph.neighbours.to_scipy() if len(gaps) else None
+    for gap in gaps:
         rows = np.flatnonzero(raw[:, gap])
-        if len(rows):
-            where = rows if nodes is None else nodes[rows]
-            found[np.ix_(rows, columns)] = _around(scale, graph, where, gap, columns)
+        if links is not None and len(rows):
+            columns = np.setdiff1d(np.flatnonzero(scale.gap_of == gap), gap)
+            near = links[rows if nodes is None else nodes[rows]]
+            found[np.ix_(rows, columns)] = _around(scale, graph, near, int(gap), columns)
     return found
 
 
@@ -55,9 +59,9 @@ def unseen_covariance(features: Floats, gaps: NDArray[np.int64]) -> NDArray[np.f
     """What a covariance of features (n, F) needs so that gaps keep their size, (F, F).
 
     It is that of as much more variance as each of `gaps` lacks to one; gaps that occur together
-    lack it together. None where there are no gaps.
+    lack it together. None where there are no gaps, or so many features that nobody computes one.
     """
-    if not len(gaps):
+    if not len(gaps) or features.shape[1] > _WIDEST:
         return None
     covariance = np.atleast_2d(np.cov(features[:, gaps].astype(np.float64), rowvar=False, ddof=0))
     deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
@@ -67,34 +71,26 @@ def unseen_covariance(features: Floats, gaps: NDArray[np.int64]) -> NDArray[np.f
     return unseen
 
 
-def gap_features(graph: AttributedGraph) -> NDArray[np.int64]:
-    """Which features say that a value is missing."""
-    kinds = [column.kind for column in graph.described]
-    return np.flatnonzero([kind == _GAP for kind in kinds])
+def gap_features(scale: Scale) -> NDArray[np.int64]:
+    """Which features say that others are missing."""
+    return np.unique(scale.gap_of[scale.gap_of >= 0])
 
 
-def _gaps(graph: AttributedGraph) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Every feature that says that a value is missing, and the features with that value."""
-    kinds = graph.described
-    for gap in gap_features(graph):
-        columns = [
-            number
-            for number, column in enumerate(kinds)
-            if column.name == kinds[gap].name and column.kind not in (_GAP, *_COMPUTED)
-        ]
-        if columns:
-            yield int(gap), np.array(columns)
+def _gap_of(columns: tuple[FeatureColumn, ...]) -> NDArray[np.int64]:
+    """For every feature the one that says where it is missing, itself for such a one, or -1."""
+    gaps = {column.name: number for number, column in enumerate(columns) if column.kind == _GAP}
+    found = [-1 if column.is_computed else gaps.get(column.name, -1) for column in columns]
+    return np.array(found, dtype=np.int64)
 
 
 def _around(
     scale: Scale,
     graph: AttributedGraph,
-    nodes: NDArray[np.integer],
+    links: sparse.csr_array,
     gap: int,
     columns: NDArray[np.int64],
 ) -> Floats:
     """The mean of what neighbours have in `columns`, (n, c); zero where none has anything."""
-    links: sparse.csr_array = graph.neighbours.to_scipy()[nodes]
     others = np.unique(links.indices)
     has_one = (graph.features[others, gap] == 0.0).astype(np.float32)[:, None]
     theirs = graph.features[np.ix_(others, columns)]

@@ -98,7 +98,7 @@ class SurpriseModel:
             seen = _Seen.of(graph, scaling, not graph.is_structural)
             near = seen.near
             advance(1)
-            unseen = unseen_covariance(seen.features, gap_features(graph))
+            unseen = unseen_covariance(seen.features, gap_features(scaling))
             whitening = Whitening.fit(seen.features, seed, unseen)
             white = whitening.apply(seen.features)
             advance(1)

@@ -34,12 +34,14 @@ class Whitening:
     ) -> Whitening:
         """The largest axes of `features` (N, F); fewer where there are few nodes.
 
-        `unseen` (F, F) is added to their covariance.
+        `unseen` (F, F) is added to their covariance where that is computed.
         """
         size, width = features.shape
         count = min(width, _MOST_AXES, max(1, size // _NODES_PER_AXIS))
-        find = _exact_axes if width <= _WIDEST else _sketched_axes
-        mean, axes, variance = find(features, count, seed, unseen)
+        if width <= _WIDEST:
+            mean, axes, variance = _exact_axes(features, count, seed, unseen)
+        else:
+            mean, axes, variance = _sketched_axes(features, count, seed)
         useful = variance > 1e-6 * max(float(variance[0]), 1e-12)
         useful[0] = True  # where nothing varies, one axis on which all is zero
         scaled = axes[:, useful] / np.sqrt(np.maximum(variance[useful], 1e-12))
@@ -94,17 +96,12 @@ def _exact_axes(
 
 
 def _sketched_axes(
-    features: Floats, count: int, seed: int, unseen: NDArray[np.float64] | None
+    features: Floats, count: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The same by random projections (Halko et al., 2011), from some of the rows."""
     from sklearn.utils.extmath import randomized_svd
 
     rows = features[sample_rows(len(features), _SKETCH_ROWS, seed)].astype(np.float64)
-    size, mean = max(1, len(rows) - 1), rows.mean(axis=0)
-    rows -= mean
-    if unseen is not None:  # rows that have this covariance
-        variance, along = np.linalg.eigh(unseen)
-        some = variance > 0
-        rows = np.vstack([rows, (along[:, some] * np.sqrt(size * variance[some])).T])
-    _, values, axes = randomized_svd(rows, count, random_state=seed % 2**32)
-    return mean, axes.T, np.square(values) / size
+    mean = rows.mean(axis=0)
+    _, values, axes = randomized_svd(rows - mean, count, random_state=seed % 2**32)
+    return mean, axes.T, np.square(values) / max(1, len(rows) - 1)

@@ -58,7 +58,7 @@ def show_detection(found: Detection, top: int) -> None:
     say(console, meaning(found.detector.preset, graph.num_nodes, graph.is_structural))
     say(console, f"{found.findings.rule} That is {found.findings.num_flagged:,} here.")
     for remark in found.findings.remarks:
-        say(console, remark)
+        say(console, printable(remark))
     if found.evaluation is not None:
         say(console, accuracy(found.evaluation, found.ranking.num_rows))
     if top and found.findings.explanations:

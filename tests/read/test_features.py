@@ -286,3 +286,5 @@ def test_codes_with_zeros_in_front_are_no_numbers(read):
     edges = "source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(39))
     reading = read(edges, f"id,zip,x\n{rows}")
     assert reading.graph.feature_names == ("x",)
+    (note,) = [note for note in reading.notes if "'zip'" in note]
+    assert "digits with zeros in front, which are codes" in note

@@ -115,4 +115,14 @@ def test_what_gexf_shows_a_node_as_is_no_answer(tmp_path):
     nx.write_gexf(theirs, tmp_path / "people.gexf")
     reading = read_network_file(tmp_path / "people.gexf", Choices())
     assert reading.graph.feature_names == ("x",)
-    assert not any("label" in note for note in reading.notes)
+    (note,) = [note for note in reading.notes if "label" in note]
+    assert note.endswith("'label' is what nodes are shown as, so it is left out.")
+
+
+def test_two_labels_of_gexf_are_those_of_known_outliers(tmp_path):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(label="outlier" if node == 2 else "normal", x=float(node))
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    graph = read_network_file(tmp_path / "people.gexf", Choices()).graph
+    assert graph.labels.tolist() == [0, 0, 1, 0]

@@ -15,7 +15,7 @@ IDS = st.lists(st.text("aAbBéÉ01 -", max_size=4), max_size=12, unique=True)
 
 
 def plainly(text):
-    folded = unicodedata.normalize("NFKC", text).strip().lower()
+    folded = unicodedata.normalize("NFC", text).strip().lower()
     return re.sub(r"^0+([0-9]+)$", r"\1", folded)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.read.marks import around_numbers
+from egoscore.read.marks import around_numbers, unit_of
 from egoscore.read.numbers import are_padded, number_ways, parse_numbers
 from egoscore.read.ways import parse_most
 
@@ -332,3 +332,22 @@ def test_what_is_no_unit(cells):
 )
 def test_zeros_in_front_of_digits_make_codes(cells, padded):
     assert are_padded(pa.array(cells)) == padded
+
+
+@pytest.mark.parametrize(
+    ("cells", "unit"),
+    [
+        ([*(f"{n / 10}k" for n in range(10, 70)), "much", "?!"], "k"),
+        ([*(f"{n / 10}k" for n in range(10, 70)), "7"], None),
+        (["12 EUR/h", "5 EUR/h"], "EUR/h"),
+        (["0001A", "0002A"], None),
+        ([], None),
+    ],
+    ids=["mistakes", "a number", "a rate", "codes", "nothing"],
+)
+def test_what_a_unit_is(cells, unit):
+    assert unit_of(pa.array(cells, pa.string())) == unit
+
+
+def test_a_rate_is_told_as_it_was_written():
+    assert around_numbers(pa.array(["12 EUR/h", "5 EUR/h"])) == ("", " EUR/h")

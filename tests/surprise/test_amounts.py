@@ -11,7 +11,8 @@ from scipy import stats
 from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.graph import FeatureScaling
 from egoscore.graph.columns import FeatureColumn
-from egoscore.surprise.amounts import FARTHEST, Scale
+from egoscore.surprise.amounts import FARTHEST
+from egoscore.surprise.judged import fit_scale
 
 RNG = np.random.default_rng(0)
 SIZE = 1000
@@ -25,7 +26,7 @@ def network(*columns, described=()):
 
 def is_amount(values, **about):
     described = (FeatureColumn("a", **about),)
-    return len(Scale.fit(network(values, described=described), 0).amounts) == 1
+    return len(fit_scale(network(values, described=described), 0).amounts) == 1
 
 
 INCOMES = np.exp(RNG.normal(10, 1, SIZE))
@@ -36,8 +37,11 @@ SIDES = np.where(RNG.random(SIZE) < 0.4, 0, INCOMES)
 class TestWhich:
     @pytest.mark.parametrize(
         "values",
-        [INCOMES, COUNTS, SIDES, 1e-9 * INCOMES, np.append(INCOMES[1:], 1e30), RNG.pareto(1, SIZE)],
-        ids=["incomes", "counts", "many zeros", "small", "one absurd", "pareto"],
+        [
+            *(INCOMES, COUNTS, SIDES, 1e-9 * INCOMES, RNG.pareto(1, SIZE)),
+            *(np.append(INCOMES[1:], absurd) for absurd in (1e30, 0, -1)),
+        ],
+        ids=["incomes", "counts", "many zeros", "small", "pareto", "too much", "zero", "less"],
     )
     def test_what_spreads_over_orders_of_magnitude_is_one(self, values):
         assert is_amount(values)
@@ -55,7 +59,7 @@ class TestWhich:
             RNG.integers(0, 2, SIZE),
             np.where(RNG.random(SIZE) < 0.8, 0, INCOMES),
             -INCOMES,
-            np.append(INCOMES[1:], -1),
+            np.append(INCOMES[20:], np.full(20, -1)),
             np.full(SIZE, 7.0),
             2000 + RNG.integers(0, 25, SIZE),
         ],
@@ -85,13 +89,17 @@ class TestWhich:
         expected = gain > 3 and high / low >= 3
         assert is_amount(values) == expected or abs(gain - 3) < 0.5
 
-    def test_a_zero_that_few_rows_have_is_seen(self):
+    @pytest.mark.parametrize("wrong", [0.0, -5.0, 1e-9])
+    def test_a_zero_or_less_among_amounts_is_far_out(self, wrong):
         values = np.exp(np.random.default_rng(0).normal(5, 2, 60_000))
-        values[12_345] = 0.0
+        values[12_345] = wrong
         graph = network(values)
-        found = Scale.fit(graph, 0)
-        assert found.shift[0] > 0
-        assert np.isfinite(found.scale(graph.features)).all()
+        found = fit_scale(graph, 0)
+        assert found.shift[0] == 0
+        scaled = found.scale(graph.features)
+        assert np.isfinite(scaled).all()
+        assert scaled[12_345, 0] < -10
+        np.testing.assert_allclose(np.delete(scaled, 12_345).std(), 1, atol=0.01)
 
 
 class TestScale:
@@ -101,7 +109,7 @@ class TestScale:
         return network(INCOMES, RNG.normal(size=SIZE), COUNTS, SIDES)
 
     def test_amounts_are_scaled_by_their_logarithms_and_the_rest_as_it_is(self, graph):
-        scale = Scale.fit(graph, 0)
+        scale = fit_scale(graph, 0)
         np.testing.assert_array_equal(scale.amounts, [0, 2, 3])
         assert scale.shift[0] == 0
         for column in (2, 3):
@@ -116,18 +124,18 @@ class TestScale:
         np.testing.assert_allclose(found.std(axis=0), 1, atol=1e-3)
 
     def test_there_and_back(self, graph):
-        scale = Scale.fit(graph, 0)
+        scale = fit_scale(graph, 0)
         back = scale.unscale(scale.scale(graph.features).astype(np.float64))
         np.testing.assert_allclose(back, graph.features, rtol=1e-4, atol=0.01)
 
     def test_some_columns_are_as_among_all(self, graph):
-        scale, some = Scale.fit(graph, 0), np.array([3, 1])
+        scale, some = fit_scale(graph, 0), np.array([3, 1])
         np.testing.assert_array_equal(
             scale.of(some).scale(graph.features[:, some]), scale.scale(graph.features)[:, some]
         )
 
     def test_what_nobody_had_is_far_out_and_finite(self, graph):
-        scale = Scale.fit(graph, 0)
+        scale = fit_scale(graph, 0)
         new = np.array([[0, 0, -50, -1e30], [1e38, 0, 1e38, 1e38]], dtype=np.float32)
         found = scale.scale(new)
         assert np.isfinite(found).all()
@@ -136,11 +144,12 @@ class TestScale:
         assert np.isfinite(scale.unscale(np.array([[500.0] * 4, [-500.0] * 4]))).all()
 
 
-def test_one_that_is_far_too_small_is_found_and_told():
-    """Of incomes that are ten times as much or a tenth all the time, one is three."""
+@pytest.mark.parametrize("wrong", [1e-3, 0.0])
+def test_one_that_is_far_too_small_is_found_and_told(wrong):
+    """Of incomes that are ten times as much or a tenth all the time, one is next to nothing."""
     graph = generate_network(500, 1500, 4, seed=1)
     x = np.exp(graph.features.astype(np.float64) + 8)
-    x[77, 2] = 1e-3
+    x[77, 2] = wrong
     found = EgoScore(updates=30).fit(replace(graph, features=x.astype(np.float32)))
     why = found.explain(graph.ids[77])
     assert why.rank <= 10  # outliers are planted as well

@@ -54,7 +54,7 @@ class TestFeatures:
         np.testing.assert_array_equal(scale.linear.factor, scaling.factor)
         expected = np.clip(scaling.scale(graph.features), -FARTHEST, FARTHEST)
         np.testing.assert_array_equal(judged_features(scale, graph), expected)
-        assert not len(gap_features(graph))
+        assert not len(gap_features(scale))
 
     def test_a_gap_is_what_the_neighbours_that_have_a_value_have(self, graph):
         given, is_missing = with_gaps(graph, 0.3, (1, 3))
@@ -126,8 +126,9 @@ class TestSize:
     @pytest.mark.parametrize("columns", [(0,), (0, 1, 2, 3, 4)], ids=["one", "all together"])
     def test_distances_keep_that_size_however_many_are_missing_together(self, graph, columns):
         given, is_missing = with_gaps(graph, 0.02, columns, together=True)
-        scaled = judged_features(fit_scale(given, 0), given)
-        gaps = gap_features(given)
+        scale = fit_scale(given, 0)
+        scaled = judged_features(scale, given)
+        gaps = gap_features(scale)
         np.testing.assert_array_equal(gaps, 5 + np.arange(len(columns)))
         flags = scaled[:, gaps]
         unseen = unseen_covariance(flags, np.arange(len(gaps)))
@@ -141,6 +142,23 @@ class TestSize:
 
     def test_nothing_is_unseen_where_there_are_no_gaps(self, graph):
         assert unseen_covariance(graph.features, np.zeros(0, dtype=np.int64)) is None
+
+    def test_what_is_filled_in_does_not_narrow_the_scale(self, graph):
+        given, is_missing = with_gaps(graph, 0.4, (1,))
+        found, whole = fit_scale(given, 0), fit_scale(graph, 0)
+        known = given.features[~is_missing[:, 0], 1]
+        assert found.linear.mean[1] == pytest.approx(known.mean(dtype=np.float64))
+        assert 1 / found.linear.factor[1] == pytest.approx(known.std(dtype=np.float64))
+        np.testing.assert_array_equal(found.linear.factor[[0, 2]], whole.linear.factor[[0, 2]])
+
+    def test_in_the_errors_by_which_nodes_are_judged_too(self):
+        """A gap adds as much to the squared error as the logarithm of its share says, twice."""
+        graph = generate_network(3000, 9000, 5, outlier_fraction=0, seed=6)
+        given, is_missing = with_gaps(graph, 0.02, (2,))
+        _, found = SurpriseModel.fit(given, TRAINING, 0)
+        errors, rows = found.channels["linear_residual"], is_missing[:, 0]
+        more = 6 * (np.median(errors[rows]) - np.median(errors[~rows]))
+        assert more == pytest.approx(-2 * np.log(rows.mean()), rel=0.3)
 
 
 class TestRanking:
@@ -156,6 +174,12 @@ class TestRanking:
         top = np.argsort(-found.score)[:60]
         # a gap is rare and may count a little, but not fill the first places
         assert has_gaps[top].mean() < has_gaps.mean() + 0.15
+
+    def test_the_model_knows_its_gaps_whatever_a_network_says_of_its_columns(self, graph):
+        given, _ = with_gaps(graph, 0.05, (0, 2))
+        model, found = SurpriseModel.fit(given, TRAINING, 0)
+        bare = replace(given, columns=())
+        np.testing.assert_array_equal(found.score, model.judge(bare, is_training=True).score)
 
     def test_judged_again_they_have_the_same_scores(self, graph):
         given, _ = with_gaps(graph, 0.05, (0, 2))

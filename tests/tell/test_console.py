@@ -243,6 +243,12 @@ class TestHostileText:
             assert line.count(f"│ {text} ") == 2, text
         assert all(character.isprintable() or character == "\n" for character in output)
 
+    def test_remarks_are_text(self, capsys):
+        found = ranked()
+        found.findings.remarks = ("Judged by 'ev\x1b[32mil'.",)
+        show_detection(found, 3)
+        assert r"Judged by 'ev\x1b[32mil'." in capsys.readouterr().out
+
     def test_ids_bring_no_colour_to_a_terminal_either(self, terminal):
         raw, plain = terminal(250, show_detection, ranked(list(HOSTILE)), len(HOSTILE))
         assert any("\x1b" in line for line in raw)  # the terminal does have styles
