@@ -30,6 +30,7 @@ from egoscore.engine.files import (
     unusable,
     write_text,
 )
+from egoscore.engine.model import FORMAT_VERSION
 from egoscore.errors import RunError, TrainingError
 from egoscore.learn import TrainingState
 from egoscore.score import ComponentTable
@@ -169,16 +170,20 @@ class RunDirectory:
 
     def save_network(self, number: int, network: CentreNetwork, losses: list[float]) -> None:
         """Keep a finished network and its losses."""
-        save_tensors(self._network_file(number), network.state_dict(), {"losses": losses})
+        facts = {"losses": losses, "format_version": FORMAT_VERSION}
+        save_tensors(self._network_file(number), network.state_dict(), facts)
 
     def load_network(self, number: int) -> tuple[CentreNetwork, list[float]] | None:
-        """The network of this number and its losses; a damaged one is trained again."""
+        """The network of this number and its losses; a damaged or old one is trained again."""
         file = self._network_file(number)
         if not file.exists():
             return None
         try:
             tensors, text = load_tensors(file)
-            return CentreNetwork.restored(tensors), json.loads(text["egoscore"])["losses"]
+            facts = json.loads(text["egoscore"])
+            if facts["format_version"] != FORMAT_VERSION:  # learned from features judged otherwise
+                return None
+            return CentreNetwork.restored(tensors), facts["losses"]
         except (RunError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             return None
 

@@ -171,6 +171,14 @@ class TestContinued:
         assert path.read_bytes() == whole
         assert torch.equal(again.decision_score_, before.decision_score_)
 
+    def test_one_of_another_version_is_trained_again(self, tmp_path, graph, monkeypatch):
+        with monkeypatch.context() as earlier:
+            earlier.setattr("egoscore.engine.run.FORMAT_VERSION", 1)
+            detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
+        no_training(monkeypatch)
+        with pytest.raises(AssertionError):
+            detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
+
     def test_a_file_of_others_in_its_place_is_too(self, tmp_path, graph):
         detect(graph, Origin("small"), EgoScore(**QUICK), tmp_path)
         path = tmp_path / "training" / NETWORKS[0]
