@@ -109,12 +109,15 @@ def _shift(values: NDArray[np.float64]) -> float:
 
     Amounts are what is not below zero, spreads over several times as much and is clearly more like
     a Gaussian in logarithms (Box & Cox, 1964), all without the tails: a few zeros, or less, among
-    amounts are wrong entries, many are amounts that are nothing.
+    amounts are wrong entries, many are amounts that are nothing. To whole numbers one is added, as
+    none is next to one there.
     """
     low, lower, upper, high = np.quantile(values, (_TAIL, 0.25, 0.75, 1.0 - _TAIL))
     if low < 0 or lower == upper or len(np.unique(values)) <= _LEAST_VALUES:
         return np.nan
-    shift = 0.0 if low > 0 else float(np.quantile(values[values > 0], _NEAR_ZERO))
+    shift = float((values == np.round(values)).all())
+    if low == 0:
+        shift = float(np.quantile(values[values > 0], _NEAR_ZERO))
     if high + shift < _LEAST_SPAN * (low + shift):
         return np.nan
     usual = values[(values >= low) & (values <= high)]

@@ -101,6 +101,15 @@ class TestWhich:
         assert scaled[12_345, 0] < -10
         np.testing.assert_allclose(np.delete(scaled, 12_345).std(), 1, atol=0.01)
 
+    @pytest.mark.parametrize(("middle", "is_far"), [(2.5, False), (10, True)])
+    def test_none_is_next_to_one_where_all_are_whole_numbers(self, middle, is_far):
+        values = np.maximum(np.round(np.exp(RNG.normal(middle, 0.8, SIZE))), 1)
+        values[3] = 0
+        graph = network(values)
+        found = fit_scale(graph, 0)
+        assert found.shift[0] == 1
+        assert (found.scale(graph.features)[3, 0] < -6) == is_far
+
 
 class TestScale:
     @pytest.fixture(scope="class")
