@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,19 +77,39 @@ class UsualErrors:
         if self.precision is None:
             return errors.astype(np.float64), errors / self.deviation
         rest, usual = np.empty((2, len(errors)))
-        precision, others = self.precision, list(self.groups)
-        for _ in range(min(_MOST_ASIDE, len(others))):
-            pull = precision @ errors
-            for group in others:
-                block = np.linalg.inv(precision[np.ix_(group, group)])
-                rest[group] = block @ pull[group]
-                usual[group] = np.sqrt(np.maximum(np.diag(block), _LEAST**2))
-            largest = [float(np.abs(rest[group] / usual[group]).max()) for group in others]
-            first = int(np.argmax(largest))
-            if largest[first] < _FAR:
+        precision, others = self.precision, np.ones(len(errors), dtype=bool)
+        for _ in range(min(_MOST_ASIDE, len(self.groups))):
+            pull, diagonal = precision @ errors, np.diag(precision)
+            alone = others & self._is_alone
+            rest[alone] = pull[alone] / diagonal[alone]
+            usual[alone] = 1.0 / diagonal[alone]
+            for group in self._several:
+                if others[group[0]]:
+                    block = np.linalg.inv(precision[np.ix_(group, group)])
+                    rest[group] = block @ pull[group]
+                    usual[group] = np.diag(block)
+            usual[others] = np.sqrt(np.maximum(usual[others], _LEAST**2))
+            far = np.where(others, np.abs(rest / usual), 0.0)
+            first = int(np.argmax(far))
+            if far[first] < _FAR:
                 break
-            precision = _without(precision, others.pop(first))
+            aside = self.beside(first)
+            others[aside] = False
+            precision = _without(precision, aside)
         return rest, rest / usual
+
+    @cached_property
+    def _several(self) -> list[NDArray[np.int64]]:
+        """The groups of more than one feature."""
+        return [group for group in self.groups if len(group) > 1]
+
+    @cached_property
+    def _is_alone(self) -> NDArray[np.bool_]:
+        """Which features are all there is of their column, (F,)."""
+        alone = np.ones(len(self.deviation), dtype=bool)
+        for group in self._several:
+            alone[group] = False
+        return alone
 
     def beside(self, feature: int) -> NDArray[np.int64]:
         """The features that come from the same column as this one, itself among them."""

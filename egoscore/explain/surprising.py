@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from egoscore.explain.among import alike, told
 from egoscore.explain.causes import by_strength, causes_of
-from egoscore.explain.explanation import Picture, Reasons
+from egoscore.explain.explanation import Deviation, Picture, Reasons
 from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
 from egoscore.explain.reasons import MOST, Reasoner, compared
@@ -16,11 +16,11 @@ from egoscore.explain.structure import unusual_place
 from egoscore.explain.surprising_words import IN_SHORT, PHRASES
 from egoscore.explain.ties import JudgedTies, judged_ties
 from egoscore.graph import AttributedGraph
-from egoscore.graph.structure import structure
+from egoscore.graph.structure import describe_structure, structure
 from egoscore.surprise.covariance import Floats, sample_rows
 from egoscore.surprise.expect import Expectation, expect, scaled_features
 from egoscore.surprise.judged import gap_features, unseen_covariance
-from egoscore.surprise.model import SurpriseModel, Surprises
+from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
 
 _NODES_TO_COMPARE = 5_000
 _MOSTLY = 0.5
@@ -43,8 +43,19 @@ class SurpriseReasons(Reasoner):
         usual = self._expect(some)
         unseen = unseen_covariance(usual.observed, gap_features(model.scaling))
         self.usual = UsualErrors.fit(usual.errors, graph.described, model.seed, unseen)
-        self._measured: dict[str, NDArray[np.floating]] = dict(table.channels)
+        self._measured: dict[str, NDArray[np.floating]] = {
+            name: values for name, values in table.channels.items() if self._is_judged(name)
+        }
         self._measured |= {f"surprise_{name}": v for name, v in table.questions.items()}
+
+    @property
+    def _judges_features(self) -> bool:
+        """Not where the features are the structure: of that the place tells all there is to tell."""
+        return "features" in self.table.questions
+
+    def _is_judged(self, channel: str) -> bool:
+        asked = (QUESTIONS[question] for question in self.table.questions)
+        return self._judges_features or any(channel in channels for channels in asked)
 
     def _expect(self, nodes: NDArray[np.int64]) -> Expectation:
         return expect(self.model, self.graph, self.structure, nodes, self.is_training)
@@ -61,6 +72,7 @@ class SurpriseReasons(Reasoner):
         before, after = (
             _energies(one[0], around) for one in (expectation.observed, expectation.expected)
         )
+        place = unusual_place(self.model.place, self.structure[node], self.places)
         furthest = int(np.argmax(np.abs(sizes)))
         of_one = float((before - after)[self.usual.beside(furthest)].sum())
         follows = of_one > _MOSTLY * float((before - after).sum()) > 0
@@ -68,16 +80,22 @@ class SurpriseReasons(Reasoner):
             ego_size=int(self.table.ego_size[node]),
             questions=by_strength(answers),
             causes=_causes(answers, follows),
-            features=features,
-            structure=unusual_place(self.model.place, self.structure[node], self.places),
+            features=features if self._judges_features else (),
+            structure=place,
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
             energy_before=float(before.mean()),
             energy_after=float(after.mean()),
             components=compared(self._measured, group, node),
             compared_with=told(self.table.ego_size, group),
-            picture=self._picture(node, ties, expectation, furthest),
+            picture=self._picture(node, ties, expectation, self._shown(furthest, place[0])),
         )
+
+    def _shown(self, furthest: int, place: Deviation) -> int:
+        """The feature that a picture shows: what is told first."""
+        if self._judges_features:
+            return furthest
+        return [column.title for column in describe_structure()].index(place.name)
 
     def _picture(
         self, node: int, ties: JudgedTies, expectation: Expectation, shown: int

@@ -30,9 +30,12 @@ def show_explanation(found: Explanation) -> None:
         f"{numeral(found.energy_before, 3)}, {numeral(found.energy_after, 3)} as expected.",
     )
     width = min(console.width, _WIDEST)
-    console.print(_deviations("Features", found.features), width=width)
-    if found.structure:
-        console.print(_deviations("Place in the network", found.structure), width=width)
+    for title, deviations in (
+        ("Features", found.features),
+        ("Place in the network", found.structure),
+    ):
+        if deviations:
+            console.print(_deviations(title, deviations), width=width)
     for title, ties in (("Ties that surprise", found.surprising), ("Expected", found.expected)):
         if ties:
             say(console, f"{title}: {_listed(ties)}.")

@@ -17,9 +17,9 @@ from egoscore.explain.short import off
 from egoscore.explain.surprising import SurpriseReasons
 from egoscore.explain.ties import judged_ties
 from egoscore.graph.columns import FeatureColumn
-from egoscore.graph.structure import structure
+from egoscore.graph.structure import describe_structure, structure
 from egoscore.surprise.expect import expect, scaled_features
-from egoscore.surprise.model import SurpriseModel
+from egoscore.surprise.model import QUESTIONS, SurpriseModel
 from egoscore.surprise.network import Training
 from egoscore.tell.explained import show_explanation
 
@@ -489,7 +489,12 @@ class TestStructural:
         assert found.channels["linear_residual"].min() > 0
         assert np.ptp(found.channels["linear_residual"]) > 0.1
 
-    def test_explanations_name_the_columns(self, graph):
+    def test_only_the_place_is_told_as_only_that_is_judged(self, graph):
         why = EgoScore(updates=2, hidden_size=8).fit(graph).explain(0)
-        assert {one.name for one in why.features} == {f"s{j}" for j in range(7)}
+        assert why.features == ()
+        assert len({one.name for one in why.structure}) == 7
+        assert list(why.questions) == ["place"]
+        assert [part.name for part in why.components] == [*QUESTIONS["place"], "surprise_place"]
+        told = [column.title for column in describe_structure()].index(why.structure[0].name)
+        assert why.picture.shade == f"s{told}"
         assert np.isfinite(numbers_in(why.to_dict())).all()
