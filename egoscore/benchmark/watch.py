@@ -45,7 +45,7 @@ class ShowProgress:
         self._console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(20),
             MofNCompleteColumn(),
             TextColumn("trials,"),
             _Rate(),

@@ -15,18 +15,24 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from egoscore.bars import BYTES, Advance, Bars
 
+_WIDE = 100  # columns of a terminal in which all has room on one line
 _OF_LATE = 600.0  # seconds from which the time left is told: of slow work several parts
+
+
+def _one_line() -> Column:
+    return Column(no_wrap=True)
 
 
 class _Rate(ProgressColumn):
     """How many are done in a second, of late."""
 
     def __init__(self, unit: str) -> None:
-        super().__init__()
+        super().__init__(_one_line())
         self.unit = unit
 
     def render(self, task: Task) -> Text:
@@ -42,7 +48,7 @@ class _Done(ProgressColumn):
     """How many are done, and of how many if that is known."""
 
     def __init__(self, unit: str) -> None:
-        super().__init__()
+        super().__init__(_one_line())
         self.unit = unit
 
     def render(self, task: Task) -> Text:
@@ -65,15 +71,9 @@ def progress_bar(
     if not verbose:
         yield lambda count: None
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        _Done(unit),
-        _Rate(unit),
-        TimeElapsedColumn(),
-        *(() if total is None else (TextColumn("left:"), TimeRemainingColumn())),
-    )
-    with _shown(*columns, transient=not stays) as progress:
+    console = Console(stderr=True)
+    columns = _columns(console.width >= _WIDE, unit, total is not None)
+    with _shown(console, *columns, transient=not stays) as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)
 
@@ -83,8 +83,21 @@ def passing_bars(verbose: int) -> Bars:
     return lambda title, total, unit: progress_bar(title, total, unit, verbose, stays=False)
 
 
-def _shown(*columns: ProgressColumn, transient: bool = False) -> Progress:
-    console = Console(stderr=True)
+def _columns(wide: bool, unit: str, has_total: bool) -> Iterator[ProgressColumn]:
+    """What a bar shows; in a narrow terminal only what one waits for."""
+    yield TextColumn("{task.description}", markup=False)
+    yield BarColumn(40 if wide else 10)
+    if wide:
+        yield _Done(unit)
+    yield _Rate(unit)
+    if wide or not has_total:
+        yield TimeElapsedColumn(table_column=_one_line())
+    if has_total:
+        yield TextColumn("left:")
+        yield TimeRemainingColumn(table_column=_one_line())
+
+
+def _shown(console: Console, *columns: ProgressColumn, transient: bool = False) -> Progress:
     return Progress(
         *columns,
         console=console,

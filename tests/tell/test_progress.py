@@ -48,6 +48,18 @@ def test_a_bar_tells_what_is_done_and_how_much_of_it(capsys, verbose):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("columns", [80, 99, 100, 150])
+def test_a_bar_is_one_line_with_rate_and_time_left(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = Terminal()
+    title = "Learning what to expect of a node"  # the longest there is
+    with redirect_stderr(terminal), progress_bar(title, 54_000, "updates", 1) as advance:
+        advance(20_000)
+        advance(20_000)
+    words = terminal.last_words()
+    assert re.search(rf"^{title} .* [\d,.]+ updates/s .*left: [\d:-]+$", words)
+
+
 @pytest.mark.parametrize("total", [0, 5])
 def test_a_bar_starts_at_nothing(total):
     terminal = Terminal()
