@@ -50,7 +50,7 @@ class SurpriseReasons(Reasoner):
 
     @property
     def _judges_features(self) -> bool:
-        """Not where the features are the structure: the place tells all there is to tell of that."""
+        """Not where the features are the structure: its place is all there is to tell then."""
         return "features" in self.table.questions
 
     def _is_judged(self, channel: str) -> bool:
