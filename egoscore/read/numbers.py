@@ -22,8 +22,8 @@ _WITH_APOSTROPHE = rf"\d{_APOSTROPHE}\d{{3}}"
 # with other than three digits after it.
 _SURE_GROUPS = r",\d{3}(,\d{3}|\.)|^[+-]?\d*\.(\d{1,2}|\d{4,})$"
 # Nor does anybody who means thousands write these: other than three digits after the comma, more
-# than three or a zero before it, groups with dots.
-_SURE_DECIMALS = r"^[+-]?(\d*,(\d{1,2}|\d{4,})|(0\d*|\d{4,}),\d+)$|\.\d{3},"
+# than three or a zero before it, groups with dots, powers of ten.
+_SURE_DECIMALS = r"^[+-]?(\d*,(\d{1,2}|\d{4,})|(0\d*|\d{4,}),\d+)$|\.\d{3},|,\d+[eE][+-]?\d"
 _SURE_DOTS = r"^[+-]?[1-9]\d{0,2}(\.\d{3}){2,}$"
 _ADDRESS = r"^\d{1,3}(\.\d{1,3}){3}$"  # of a computer
 _SHORT = r"^[+-]?\d{1,3}$"
@@ -84,7 +84,7 @@ _COMMAS = _Form(
 )
 _DOTS = _Form(r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)$", "dots between thousands", between=r"\.")
 _DECIMAL_COMMA = _Form(
-    r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
+    r"(?i)^[+-]?((\d{1,3}(\.\d{3})+|\d+)(,\d+)?|\d+(,\d+)?e[+-]?\d+)$",
     "a decimal comma",
     between=r"\.",
     has_decimal_comma=True,
@@ -158,8 +158,8 @@ def are_codes(text: pa.Array) -> bool:
 def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     """The forms that the text itself and what separates cells allow.
 
-    Where commas separate cells, one within a cell stands between thousands. Elsewhere the column
-    shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells, as
+    Where commas separate cells, one within a cell stands between thousands, unless most cells can be
+    nothing but decimals (12,5 in quotes). Elsewhere the column shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells, as
     in files of programs that write 12,5, unless a cell is a number of at most three digits without
     a comma, as a number below a thousand would be; otherwise thousands.
     """
@@ -180,7 +180,7 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     groups, decimals = any_match(text, _SURE_GROUPS), any_match(text, _SURE_DECIMALS) or has_dots
     if groups or separator == ",":
         yield _COMMAS
-    if decimals and separator != ",":
+    if decimals and (separator != "," or _mostly_decimals(text)):
         yield _DECIMAL_COMMA
     if not groups and not decimals and separator != ",":
         is_decimal = separator == ";" and not any_match(text, _SHORT)
@@ -190,6 +190,11 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
 def _has_dots(text: pa.Array) -> bool:
     """Whether dots stand between thousands; those of 192.168.100.101 do not."""
     return any_match(text, _SURE_DOTS) and bool(matches(text, _ADDRESS).mean() < 0.5)
+
+
+def _mostly_decimals(text: pa.Array) -> bool:
+    """Whether more cells with a comma are surely decimals than not."""
+    return bool(2 * matches(text, _SURE_DECIMALS).sum() > matches(text, ",").sum())
 
 
 def _doubted(form: _Form, other: _Form) -> _Form:

@@ -108,9 +108,10 @@ def test_numbers_beyond_all_bounds_are_refused(refusal, values, words):
     assert "Column 'c' of t.csv" in message
 
 
-def test_a_comma_counts_only_where_it_separates_nothing():
-    assert column(["1,5", "2,5"]).kind == "number"
-    assert column(["1,5", "2,5"], separator=",").kind == "category"
+def test_a_comma_that_separates_cells_may_be_a_decimal_comma_in_quotes():
+    for separator in (";", ","):
+        found = column(["1,5", "2,5"], separator=separator)
+        assert (found.kind, found.parts[0].tolist()) == ("number", [1.5, 2.5])
 
 
 def test_a_type_with_a_time_zone_is_told():

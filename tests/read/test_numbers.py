@@ -46,6 +46,8 @@ def test_what_python_writes_is_read(values):
         (("0,1234",), (0.1234,), "a decimal comma"),
         (("0,123", "7"), (0.123, 7), "a decimal comma"),
         (("1234,567",), (1234.567,), "a decimal comma"),
+        (("1,5", "6,68E-05", "-2e3"), (1.5, 6.68e-5, -2000), "a decimal comma"),
+        (("12,500", "6,125e-05"), (12.5, 6.125e-5), "a decimal comma"),
         (("1.234.567", "10.300", "7"), (1234567, 10300, 7), "dots between thousands"),
         (("-1.234.567.890",), (-1234567890,), "dots between thousands"),
         (("1.234.567", "12,345"), (1234567, 12.345), "a decimal comma"),
@@ -196,8 +198,10 @@ def test_every_amount_in_every_form_as_pandas_reads_it(amounts, marks, form):
     np.testing.assert_allclose(found[0], theirs, rtol=1e-15)
 
 
-def test_a_comma_that_separates_cells_is_no_decimal_comma():
-    assert parse("12,5", separator=",") is None
+def test_a_comma_that_separates_cells_is_a_decimal_comma_only_where_most_can_be_nothing_else():
+    numbers, how = parse("12,5", "0,123", "7", "3,500", separator=",")
+    assert (numbers.tolist(), how) == ([12.5, 0.123, 7, 3.5], "a decimal comma")
+    assert parse("1,23", "1,234", "5,678", separator=",") is None  # a mistake among thousands
     assert parse("1,234.5", separator=",") is not None
 
 
@@ -213,8 +217,6 @@ def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells(
     numbers, how = parse("1,234", "5,678", "9", separator=",")
     assert numbers.tolist() == [1234, 5678, 9]
     assert how == "commas between thousands"
-    assert parse("0,123", "4", separator=",") is None
-    assert parse("1,23", "4", separator=",") is None
 
 
 NUMBER = r"([0-9]{1,4}(\.[0-9]{0,3})?|\.[0-9]|[1-9]([,. '][0-9]{3}){1,2}([.,][0-9])?|[0-9],[0-9])"
