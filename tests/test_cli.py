@@ -303,7 +303,7 @@ class TestTables:
         assert code == 0
         code, output, errors = call("explain", out, "p7", "--json")
         assert (code, errors) == (0, "")
-        assert "core number" in {one["name"] for one in json.loads(output)["features"]}
+        assert "core number" in {one["name"] for one in json.loads(output)["structure"]}
 
 
 class TestExplain:

@@ -11,8 +11,8 @@ def _about_features(reasons: Reasons) -> str:
     far = far_off(reasons.features)
     if not far:
         return (
-            "the features in its ego-graph came back different, its own no more than is usual "
-            "among nodes of about the same size"
+            "others in its ego-graph came back with features more different than is usual around "
+            "nodes of about the same size, itself not"
         )
     return (
         f"its features came back different: {far[0].name} is {far[0].observed}, came back as "
@@ -29,8 +29,8 @@ def _about_structure(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
         return (
-            "the edges around it came back different, their number no more than is usual among "
-            "nodes of about the same size"
+            "more edges of its ego-graph came back changed than is usual for nodes of about the "
+            "same size, though not unusually many or few"
         )
     return (
         f"the edges around it came back different: {edges.observed} there were, {edges.expected} "

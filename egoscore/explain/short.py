@@ -1,4 +1,4 @@
-"""A cause in a few words, for a list."""
+"""A quantity beside what is expected of it, in a few words."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from egoscore.numerals import times
 _LEAST, _MOST = 1.5, 1e4  # times as much: nearer to one, or farther, no number helps
 
 
+def says(one: Deviation) -> str:
+    """What is, and what is expected."""
+    return f"{one.name} is {one.observed} where {one.expected} is expected"
+
+
 def off(one: Deviation) -> str:
     """Which quantity is off, and which way."""
     if one.observed == "missing":
         return f"{one.name} missing"
     if one.kind in ("yes/no", "category", "missing"):
         return f"{one.name}: {one.observed}, not expected"
-    if one.kind == "date":
-        return f"{one.name} {'later' if one.size > 0 else 'earlier'} than expected"
-    return f"{one.name} {_how_much(one)} what is expected"
-
-
-def _how_much(one: Deviation) -> str:
-    """As a multiple or a part where that can be said."""
     observed, expected = one.observed_value or 0.0, one.expected_value or 0.0
     if one.is_amount and (more := multiple(observed, expected)):
-        return f"{more}x"
+        return f"{one.name} {more}x what is expected"
     if one.is_amount and multiple(expected, observed):
-        return f"{times(100 * observed / expected)}% of"
-    return "above" if one.size > 0 else "below"
+        return f"{one.name} {times(100 * observed / expected)}% of what is expected"
+    return f"{one.name} {one.observed} where {one.expected} is expected"
 
 
 def multiple(value: float, of: float) -> str:

@@ -54,8 +54,11 @@ class SurpriseReasons(Reasoner):
         return "features" in self.table.questions
 
     def _is_judged(self, channel: str) -> bool:
-        asked = (QUESTIONS[question] for question in self.table.questions)
-        return self._judges_features or any(channel in channels for channels in asked)
+        """Whether a channel answers a question that is asked; the size of features answers none."""
+        answers = [q for q, channels in QUESTIONS.items() if channel in channels]
+        return any(q in self.table.questions for q in answers) or (
+            not answers and self._judges_features
+        )
 
     def _expect(self, nodes: NDArray[np.int64]) -> Expectation:
         return expect(self.model, self.graph, self.structure, nodes, self.is_training)

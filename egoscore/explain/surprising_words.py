@@ -7,15 +7,10 @@ from collections.abc import Sequence
 from egoscore.explain.explanation import Deviation, Reasons, Tie
 from egoscore.explain.features import far_off
 from egoscore.explain.reasons import shortened
-from egoscore.explain.short import multiple, off
+from egoscore.explain.short import multiple, off, says
 from egoscore.surprise.model import QUESTIONS
 
 _HIGH_PERCENTILE = 95.0
-
-
-def _says(deviation: Deviation) -> str:
-    """What is, and what is expected."""
-    return f"{deviation.name} is {deviation.observed} where {deviation.expected} is expected"
 
 
 def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
@@ -36,9 +31,9 @@ def _about_features(reasons: Reasons) -> str:
     if not far:
         return (
             "its features together, though none by itself, are not what its surroundings and "
-            f"each other let one expect; furthest off: {_says(reasons.features[0])}"
+            f"each other let one expect; furthest off: {says(reasons.features[0])}"
         )
-    facts = " and ".join(_says(deviation) for deviation in far[:2])
+    facts = " and ".join(says(deviation) for deviation in far[:2])
     return f"{facts}, given its surroundings and its other features"
 
 
@@ -71,10 +66,10 @@ def _company(reasons: Reasons) -> tuple[str, str]:
 def _about_place(reasons: Reasons) -> str:
     first = reasons.structure[0]
     if _far(reasons.structure):
-        return f"its place in the network is unusual: {_says(first)}"
+        return f"its place in the network is unusual: {says(first)}"
     return (
         "its place in the network is unusual in all respects together, though in none by itself; "
-        f"furthest off: {_says(first)}"
+        f"furthest off: {says(first)}"
     )
 
 

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.explain.alone import far_by_itself
 from egoscore.explain.causes import is_rare
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import Reasoner, shortened
+from egoscore.explain.short import says
 from egoscore.graph import AttributedGraph
 from egoscore.numerals import counted
 
@@ -54,7 +56,10 @@ def explanation(
     node = str(graph.ids[row])
     told = reasons.causes[:2] or tuple(reasons.questions)[:1]
     because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
-    if not reasons.causes and not is_rare(standing["p_value"]):
+    alone = far_by_itself(reasons)
+    if not reasons.causes and alone is not None:
+        because = f"one quantity is far off, though all in all it is usual: {says(alone)}"
+    elif not reasons.causes and not is_rare(standing["p_value"]):
         because = f"nothing about it stands out; if anything, {because}"
     elif not reasons.causes:
         because = f"by no question alone but by all together, most of all {because}"

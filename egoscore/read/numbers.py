@@ -158,10 +158,11 @@ def are_codes(text: pa.Array) -> bool:
 def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     """The forms that the text itself and what separates cells allow.
 
-    Where commas separate cells, one within a cell stands between thousands, unless most cells can be
-    nothing but decimals (12,5 in quotes). Elsewhere the column shows it or, if 1,234 may be either, it is a decimal comma where semicolons separate cells, as
-    in files of programs that write 12,5, unless a cell is a number of at most three digits without
-    a comma, as a number below a thousand would be; otherwise thousands.
+    Where commas separate cells, one within a cell stands between thousands, unless most cells can
+    be nothing but decimals (12,5 in quotes). Elsewhere the column shows it or, if 1,234 may be
+    either, it is a decimal comma where semicolons separate cells, as in files of programs that
+    write 12,5, unless a cell is a number of at most three digits without a comma, as a number below
+    a thousand would be; otherwise thousands.
     """
     has_dots = _has_dots(text)
     if has_dots:  # before the plain numbers: 10.300 is one of those as well

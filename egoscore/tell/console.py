@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from egoscore.numerals import counted
+from egoscore.tell.brief import brief
 from egoscore.tell.top_nodes import cause_in_short, top_rows
-from egoscore.tell.words import accuracy, meaning, printable, summary
+from egoscore.tell.words import accuracy, meaning, printable, questions_in, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, or kilobytes
 _WIDE = 200  # when the output is not a terminal, lines are not broken to fit one
-_LONG_ID, _LEAST_ROOM, _BORDER = 24, 24, 3  # letters
+_LONG_ID, _LEAST_ROOM, _ROOM, _BORDER = 24, 24, 48, 3  # letters
+_MOST_LINES = 3  # of a reason
 
 
 def make_console() -> Console:
@@ -54,8 +56,8 @@ def show_detection(found: Detection, top: int) -> None:
     console = make_console()
     if top:
         console.print(_top_table(found, top, console.width))
-    graph = found.graph
-    say(console, meaning(found.detector.preset, graph.num_nodes, graph.is_structural))
+    asked = questions_in(found.ranking)
+    say(console, meaning(found.detector.preset, found.graph.num_nodes, asked))
     say(console, f"{found.findings.rule} That is {found.findings.num_flagged:,} here.")
     for remark in found.findings.remarks:
         say(console, printable(remark))
@@ -94,7 +96,7 @@ def _top_table(found: Detection, top: int, width: int) -> Table:
         "ego size": [f"{row['ego_size']:,}" for row in rows],
     }
     more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
-    if width - _taken(columns | more) < _LEAST_ROOM:
+    if width - _taken(columns | more) < _ROOM:
         del columns["ego size"]
     room = width - _taken(columns | more)
     whys = {row.rank: printable(row.cause) for row in top_rows(found.ranking)}
@@ -121,17 +123,18 @@ def _taken(columns: Mapping[str, Sequence[str]]) -> int:
 
 
 def _why(why: Explanation, room: int) -> str:
-    """The strongest cause in a few words, as many as there is room for; in little room by name."""
+    """The strongest cause in a few words, with the others if one line has room for them.
+
+    It may take a few lines; of what is longer the middle is left out, as the end has the numbers.
+    In little room causes are told by name.
+    """
     if room < _LEAST_ROOM or not why.causes:
         return printable(", ".join(why.causes) or cause_in_short(why))
     others = f"; also {', '.join(why.causes[1:])}" if why.causes[1:] else ""
     first = cause_in_short(why)
-    texts = [printable(text) for text in (first + others, first, why.reason)]
-    return next((text for text in texts if cell_len(text) <= room), _cut(texts[-1], room))
-
-
-def _cut(text: str, room: int) -> str:
-    return f"{set_cell_size(text, room - 1).rstrip()}…"
+    texts = [printable(text) for text in (first + others, first)]
+    whole = next((text for text in texts if cell_len(text) <= room), None)
+    return whole or brief(first, _MOST_LINES * room)
 
 
 def show_datasets(entries: Sequence[DatasetEntry]) -> None:

@@ -50,22 +50,28 @@ def _excess(table: Surprises, num_significant: int) -> str:
     expected = len(high) * float(binom.sf(1, len(table.questions), share))
     sentence = (
         f"{counted(found, 'node')} of {len(high):,} {are(found)} among the 5% most surprising by "
-        f"more than one question; independent questions would give {expected:,.1f}"
+        "more than one question"
     )
     if num_significant or found > _REACHED_WITHOUT * expected:
-        return f"{sentence}."
+        return f"{sentence}; independent questions would give {expected:,.1f}."
+    more = found > expected
+    why = f"networks without any outlier reach {_REACHED_WITHOUT:g} times that"
     return (
-        f"{sentence}, and networks without any outlier reach {_REACHED_WITHOUT:g} times that: the "
-        "list may be chance."
+        f"Careful: the list may be chance: {sentence}, {'and' if more else 'no more than'} "
+        f"independent questions would give {expected:,.1f}{f', and {why}' if more else ''}."
     )
 
 
 def _agreement(table: Surprises) -> str:
     """By which questions the highest nodes are surprising."""
     top = np.argsort(-table.score, kind="stable")[:_LOOKED_AT]
-    high = {name: values[top] > HIGH for name, values in table.questions.items()}
-    parts = ", ".join(f"{name} {int(which.sum())}" for name, which in high.items())
-    return f"Of the {len(top)} highest, so many are among the 5% most surprising by {parts}."
+    counts = {name: int((values[top] > HIGH).sum()) for name, values in table.questions.items()}
+    (first, count), *others = counts.items()
+    more = "".join(f", {count} by {name}" for name, count in others)
+    return (
+        f"Of the {len(top)} highest, {count} {are(count)} among the 5% most surprising by {first}"
+        f"{more}."
+    )
 
 
 def _skill(model: SurpriseModel) -> str:
@@ -74,12 +80,15 @@ def _skill(model: SurpriseModel) -> str:
     sentence = f"A node's surroundings explain {100 * explained:.0f}% of its features"
     if explained < _LEAST_SKILL and not model.next_to.strength.any():
         return (
-            f"{sentence}: neighbours tell next to nothing here, so that company cannot be judged; "
-            "take the ranking for one by features and place."
+            "Careful: company cannot be judged, as neighbours tell next to nothing about a node "
+            "here; take the ranking for one by features and place."
         )
     if model.centre.gate > _LEAST_SKILL:
-        return f"{sentence} by straight lines; networks add (weight {model.centre.gate:.2g})."
-    return f"{sentence}; networks add nothing to straight lines and are not used."
+        return (
+            f"{sentence} by straight lines; what neural networks add to that counts with weight "
+            f"{model.centre.gate:.2g}."
+        )
+    return f"{sentence} by straight lines; neural networks add nothing to that and are not used."
 
 
 def _amounts(graph: AttributedGraph, model: SurpriseModel) -> list[str]:

@@ -11,9 +11,11 @@ from rich.text import Text
 from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.explain.features import far_off
 from egoscore.numerals import counted, numeral
+from egoscore.tell.brief import brief
 from egoscore.tell.console import make_console, say
 from egoscore.tell.words import printable
 
+_LONGEST = 120  # letters of a name
 _WIDEST = 80  # columns of a table, also where lines are not broken to fit a terminal
 
 
@@ -27,7 +29,7 @@ def show_explanation(found: Explanation) -> None:
         console,
         f"Score {numeral(found.score)}, {flag} the threshold; more than {lower:.1f}% of "
         f"the nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
-        f"{numeral(found.energy_before, 3)}, {numeral(found.energy_after, 3)} as expected.",
+        f"{numeral(found.energy_before, 3)}, expected {numeral(found.energy_after, 3)}.",
     )
     width = min(console.width, _WIDEST)
     for title, deviations in (
@@ -36,9 +38,14 @@ def show_explanation(found: Explanation) -> None:
     ):
         if deviations:
             console.print(_deviations(title, deviations), width=width)
-    for title, ties in (("Ties that surprise", found.surprising), ("Expected", found.expected)):
+    for title, ties in {
+        "Ties that surprise (the higher the more)": found.surprising,
+        "Ties that fit (the lower the better)": [tie for tie in found.expected if tie.present],
+        "Ties that are missed": [tie for tie in found.expected if not tie.present],
+    }.items():
         if ties:
             say(console, f"{title}: {_listed(ties)}.")
+    say(console, printable(f"Among {found.compared_with}:"))
     console.print(_components(found), width=width)
 
 
@@ -50,8 +57,8 @@ def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
         table.add_column(name, justify="right", overflow="fold")
     for one in deviations:
         style = "bold" if far_off([one]) else ""
-        words = map(printable, (one.name, one.observed, one.expected))
-        cells = (*words, f"{one.size:+.1f}")
+        words = (brief(text, _LONGEST) for text in (one.name, one.observed, one.expected))
+        cells = (*words, f"{round(one.size, 1) + 0.0:+.1f}")  # never minus zero
         table.add_row(*(Text(cell) for cell in cells), style=style)
     return table
 
@@ -62,11 +69,11 @@ def _listed(ties: Sequence[Tie]) -> str:
 
 def _shown(tie: Tie) -> str:
     surprise = round(tie.surprise, 1) + 0.0  # never minus zero
-    return f"{printable(tie.node)} ({surprise:+.1f}{'' if tie.present else ', not there'})"
+    return f"{brief(tie.node, _LONGEST)} ({surprise:+.1f})"
 
 
 def _components(found: Explanation) -> Table:
-    table = Table(title=f"Among {found.compared_with}", title_justify="left")
+    table = Table()
     table.add_column("component")
     table.add_column("value", justify="right")
     table.add_column("higher than", justify="right")

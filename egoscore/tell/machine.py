@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from egoscore.tell.words import meaning
+from egoscore.tell.words import meaning, questions_in
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
@@ -28,7 +28,7 @@ def detection_record(found: Detection, top: int) -> str:
             "dropped_duplicates": graph.dropped_duplicates,
         },
         "notes": kept.notes,
-        "meaning": meaning(found.detector.preset, graph.num_nodes, graph.is_structural),
+        "meaning": meaning(found.detector.preset, graph.num_nodes, questions_in(found.ranking)),
         "threshold": kept.threshold,
         "rule": kept.rule,
         "num_flagged": kept.num_flagged,

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from egoscore.explain.explanation import Deviation, Explanation
+from egoscore.explain.alone import far_by_itself
+from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import shortened
 from egoscore.explain.short import off
 from egoscore.surprise.model import QUESTIONS, Surprises
 
 _MEASURED = ("linear_residual", "structure")
 _MOST = 5  # by each of these
-_COUNTED = "number of neighbours"  # of a place; all else follows from chance more easily
-_FAR = 7.0  # usual errors
 
 
 def candidates(table: Surprises, listed: Sequence[int]) -> list[int]:
@@ -36,16 +35,9 @@ def sentence(explanations: Sequence[Explanation], num_listed: int) -> str | None
     """Those of the candidates that are far off by a single quantity, and by which."""
     parts = []
     for why in explanations:
-        far = [one for one in _quantities(why) if abs(one.size) >= _FAR]
-        if far:
-            parts.append(f"{shortened(why.node)} (number {why.rank:,}): {off(far[0])}")
+        far = far_by_itself(why)
+        if far is not None:
+            parts.append(f"{shortened(why.node)} (number {why.rank:,}): {off(far)}")
     if not parts:
         return None
     return f"Not among the first {num_listed}, but far off by one quantity: {'; '.join(parts)}."
-
-
-def _quantities(why: Explanation) -> list[Deviation]:
-    """What may make a node stand out by itself, the furthest off first."""
-    features = why.features[:1] if "features" in why.questions else ()
-    place = [one for one in why.structure if one.name == _COUNTED]
-    return sorted((*features, *place), key=lambda one: -abs(one.size))

@@ -25,6 +25,7 @@ from egoscore.tell.words import (
     marks,
     meaning,
     printable,
+    questions_in,
     verdict,
 )
 
@@ -55,9 +56,7 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "verdict": verdict(ranking),
         "num_warnings": sum(remark.startswith("Careful") for remark in findings.remarks),
         "num_nodes": ranking.num_rows,
-        "meaning": meaning(
-            config["preset"], ranking.num_rows, config["network"].get("structural", False)
-        ),
+        "meaning": meaning(config["preset"], ranking.num_rows, questions_in(ranking)),
         "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
         "rows": rows,
         "causes": causes(ranking.num_rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from egoscore.explain.causes import HIGH
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from egoscore.tell.metrics import Evaluation
 
 
+# They join or part letters, or say which way these run, and cannot reorder anything around them.
+_JOINERS = "\u200c\u200d\u200e\u200f"
+
+
 def printable(value: Any) -> str:
     """A value as one line of harmless text: control characters are spelled out."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+    return "".join(c if c.isprintable() or c in _JOINERS else repr(c)[1:-1] for c in str(value))
 
 
 def summary(graph: AttributedGraph, source: str) -> list[str]:
@@ -69,14 +74,18 @@ _RARITY = (
 )
 MEANINGS = {
     "default": "A score says how unusual a node is among those of the {nodes} that "
-    f"have about as many neighbours: {_RARITY} It sums up three questions: are its features what "
-    "its surroundings let one expect, does it fit its company, is its place usual?",
+    f"have about as many neighbours: {_RARITY} It sums up {{questions}}?",
     "structure": f"A score says how unusual a node is among the {{nodes}}: {_RARITY} "
     "The network came without features, so that only a node's place is judged: is it usual, for "
     "any node and for one with so many neighbours?",
     "paper": "A score sums up how differently a node's neighbourhood came back after it was "
     "noised and denoised; it ranks the {nodes}, has no unit, and is not comparable "
     "between networks.",
+}
+_ASKED = {
+    "features": "are its features what its surroundings let one expect",
+    "company": "does it fit its company",
+    "place": "is its place usual",
 }
 _CAUSE = 100.0 - 100.0 * math.exp(-HIGH)  # percent of the nodes that are less unusual
 COMPARED_WITH = {
@@ -97,10 +106,21 @@ QUESTIONS = {
 }
 
 
-def meaning(preset: str, num_nodes: int, structural: bool = False) -> str:
-    """What a score is, in plain words; `structural` where features are the network's structure."""
-    kind = "structure" if structural and preset == "default" else preset
-    return MEANINGS[kind].format(nodes=counted(num_nodes, "node"))
+def meaning(preset: str, num_nodes: int, questions: Sequence[str] = tuple(_ASKED)) -> str:
+    """What a score of the default preset that answers these questions is, or of another preset.
+
+    Only the place is asked about where the features are the network's structure.
+    """
+    kind = "structure" if preset == "default" and tuple(questions) == ("place",) else preset
+    asked = ", ".join(_ASKED[question] for question in questions)
+    how_many = "three questions" if len(questions) == len(_ASKED) else "two questions"
+    nodes = counted(num_nodes, "node")
+    return MEANINGS[kind].format(nodes=nodes, questions=f"{how_many}: {asked}")
+
+
+def questions_in(ranking: pa.Table) -> tuple[str, ...]:
+    """The questions that a ranking has answers to, those of the default preset."""
+    return tuple(q for q in _ASKED if f"surprise_{q}" in ranking.column_names)
 
 
 def significance(ranking: pa.Table, rate: float) -> str:
@@ -108,8 +128,9 @@ def significance(ranking: pa.Table, rate: float) -> str:
     count = int(ranking["significant"].to_numpy().sum())
     if not count:
         return (
-            "No node is marked as significant: none is far beyond all others. Many outliers hide "
-            "each other in this respect; the highest are still the first to look at."
+            "No node is marked as significant: by estimate none is so rare that one could rely on "
+            "the mark. Many outliers hide each other in this respect, and among few nodes hardly "
+            "any can be; the highest are still the first to look at."
         )
     return (
         f"{counted(count, 'node')} of {ranking.num_rows:,} marked as significant (look at these "

@@ -14,7 +14,13 @@ from rich.text import Text
 from egoscore.graph import AttributedGraph
 from egoscore.graph.datasets import DatasetEntry
 from egoscore.settings import Settings
-from egoscore.tell.console import show_datasets, show_detail, show_detection, show_network
+from egoscore.tell.console import (
+    _MOST_LINES,
+    show_datasets,
+    show_detail,
+    show_detection,
+    show_network,
+)
 from egoscore.tell.metrics import Evaluation
 from egoscore.tell.top_nodes import top_rows
 from egoscore.tell.words import accuracy, meaning
@@ -187,28 +193,33 @@ class TestWhy:
     """The strongest cause in as many words as there is room for."""
 
     @pytest.mark.parametrize(
-        ("width", "words"),
-        [
-            (120, WHY[0]),
-            (84, "features: amount 12x what is expected"),
-            (80, "amount 12x what is expected"),
-            (71, "amount 12x what is expe…"),
-        ],
+        ("width", "place", "words"),
+        [(120, 5, WHY[0]), (84, 4, "features: amount 12x what is expected")],
     )
-    def test_it_is_one_line_however_wide_the_terminal_is(self, terminal, width, words):
+    def test_the_other_causes_are_told_where_they_have_room(self, terminal, width, place, words):
         _, lines = terminal(width, show_detection, ranked(), 3)
-        assert rows(lines)[0][5] == words
+        assert rows(lines)[0][place] == words
         assert len(rows(lines)) == 3
         assert max(map(cell_len, lines)) <= width
+
+    def test_a_long_name_gives_way_to_the_numbers(self, terminal):
+        found = ranked()
+        found.findings.explanations[0].reason = f"{'volume_' * 30}49 12x what is expected"
+        _, lines = terminal(80, show_detection, found, 3)
+        cells = [line[4] for line in rows(lines)]
+        first = "".join(cells[: len(cells) - 2])
+        assert first.startswith("features:volume_")
+        assert first.replace(" ", "").endswith("4912xwhatisexpected")
+        assert len(cells) <= 3 + _MOST_LINES  # the word before a long name has a line of its own
 
     def test_in_little_room_the_questions_are_named(self, terminal):
         _, lines = terminal(55, show_detection, ranked(), 3)
         assert rows(lines)[0][4] == "features, company"
 
     def test_the_size_gives_way_to_the_reason(self, terminal):
-        _, lines = terminal(70, show_detection, ranked(), 3)
-        assert not any("ego size" in line for line in lines)
-        assert rows(lines)[0][4] == "amount 12x what is expected"
+        for width, is_told in ((100, True), (84, False)):
+            _, lines = terminal(width, show_detection, ranked(), 3)
+            assert any("ego size" in line for line in lines) is is_told
 
     def test_beyond_what_is_explained_the_cause_is_named(self, capsys):
         found = ranked()

@@ -45,7 +45,7 @@ def test_the_sentence_comes_first(printed):
 def test_the_numbers_of_the_score_are_told(printed):
     text = " ".join(printed(replace(FOUND, ego_size=1))[0].split())
     assert "Score 4.5, above the threshold; more than 99.2% of the nodes; 1 node in its" in text
-    assert f"energy {FOUND.energy_before:.3g}, 0.432 as expected." in text
+    assert f"energy {FOUND.energy_before:.3g}, expected 0.432." in text
     assert "not above the threshold" in printed(replace(FOUND, flag=False))[0]
 
 
@@ -69,14 +69,15 @@ def test_ties_are_told_with_their_surprise_and_whether_they_are_there(printed):
     ties = (Tie("ann", 2.345), Tie("bob", 0.5))
     missed = (Tie("cat", -1.0), Tie("dan", 0.7, present=False))
     output, _ = printed(replace(FOUND, surprising=ties, expected=missed))
-    assert "Ties that surprise: ann (+2.3), bob (+0.5).\n" in output
-    assert "Expected: cat (-1.0), dan (+0.7, not there).\n" in output
+    assert "Ties that surprise (the higher the more): ann (+2.3), bob (+0.5).\n" in output
+    assert "Ties that fit (the lower the better): cat (-1.0).\n" in output
+    assert "Ties that are missed: dan (+0.7).\n" in output
 
 
 def test_what_there_is_none_of_is_not_mentioned(printed):
     output, _ = printed(replace(FOUND, surprising=(), expected=(), structure=(), components=()))
     assert "Ties that surprise" not in output
-    assert "Expected:" not in output
+    assert "Ties that" not in output
     assert "Place in the network" not in output
 
 
@@ -113,4 +114,4 @@ def test_names_are_text(printed, name):
     assert [row for row in rows if row[:3] == [harmless] * 3] == [
         [harmless, harmless, harmless, "+1.0"]
     ] * 2
-    assert f"Ties that surprise: {harmless} (+1.0)." in output
+    assert f"Ties that surprise (the higher the more): {harmless} (+1.0)." in output

@@ -45,7 +45,10 @@ def test_control_characters_are_spelled_out(value, text):
     assert printable(value) == text
 
 
-@pytest.mark.parametrize("value", ["plain", "Äpfel & Birnen", "漢字", 'it\'s "quoted" \\', "🙂"])
+@pytest.mark.parametrize(
+    "value",
+    ["plain", "Äpfel & Birnen", "漢字", 'it\'s "quoted" \\', "🙂", "👩\u200d👩", "שלום\u200e"],
+)
 def test_other_text_stays_as_it_is(value):
     assert printable(value) == value
 
@@ -57,7 +60,7 @@ def test_other_values_become_text(value, text):
 
 @given(st.text())
 def test_any_text_becomes_printable(value):
-    assert printable(value).isprintable()
+    assert re.sub("[\u200c-\u200f]", "", printable(value)).isprintable()
     assert len(printable(value)) >= len(value)
 
 
@@ -117,15 +120,19 @@ def test_the_name_of_the_source_is_made_harmless():
 def test_the_meaning_of_a_score_is_not_overstated():
     assert set(MEANINGS) == {*PRESETS, "structure"}
     assert "as many neighbours" in meaning("default", 12345)
-    assert "as many neighbours" not in meaning("default", 12345, structural=True)
-    assert meaning("paper", 12345, structural=True) == meaning("paper", 12345)
+    assert "three questions" in meaning("default", 12345)
+    two = meaning("default", 12345, ("features", "place"))
+    assert "two questions" in two
+    assert "company" not in two
+    assert "as many neighbours" not in meaning("default", 12345, ("place",))
+    assert meaning("paper", 12345, ()) == meaning("paper", 12345)
     assert all("12,345 nodes" in meaning(preset, 12345) for preset in PRESETS)
     assert "not comparable between networks" in meaning("paper", 12345)
 
 
-@pytest.mark.parametrize("structural", [False, True])
-def test_the_rarities_it_names_are_those_of_the_score(structural):
-    said = meaning("default", 12345, structural)
+@pytest.mark.parametrize("asked", [("features", "company", "place"), ("place",)])
+def test_the_rarities_it_names_are_those_of_the_score(asked):
+    said = meaning("default", 12345, asked)
     named = re.findall(r"at ([\d.]+) about 1 in ([\d,]+)", said)
     assert len(named) == 3
     for score, often in named:
