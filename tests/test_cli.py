@@ -34,8 +34,8 @@ QUICK = {
 OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
 PARAMETERS = inspect.signature(EgoScore).parameters
 ON_COMMAND_LINE = [name for name in PARAMETERS if name not in ("directed", "verbose")]
-OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "label", "weight",
-             "impute", "encoding"}  # fmt: skip
+OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "categories",
+             "label", "weight", "impute", "encoding"}  # fmt: skip
 HEAVY = ("torch", "numba", "scipy", "sklearn", "pyarrow", "networkx", "torch_geometric")
 
 
@@ -534,6 +534,18 @@ class TestRefusals:
             )
         assert done.returncode == 2
         assert done.stderr == "egoscore: Cannot write the output: No space left on device.\n"
+
+    def test_a_reader_that_stops_reading_stops_no_run(self, tmp_path):
+        """As `| head` does: here nobody ever reads."""
+        command = [sys.executable, "-m", "egoscore", "detect", "builtin", "--out", tmp_path / "run"]
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [*command, *OPTIONS], stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (tmp_path / "run" / "report.html").exists()
 
     def test_a_run_needs_a_place(self, call):
         code, _, errors = call("detect", "builtin")

@@ -20,7 +20,7 @@ from egoscore.benchmark.tables import (
 )
 from egoscore.benchmark.watch import ShowProgress
 from egoscore.engine.files import write_text
-from egoscore.tell.words import printable
+from egoscore.printable import printable
 
 
 def run_and_tell(plan: Benchmark, figures: bool) -> None:

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
 from egoscore.numerals import counted
-from egoscore.tell.words import printable
+from egoscore.printable import printable
 
 _AGO = 7 * 24 * 3600.0  # all of a benchmark tells what is left: trials may take hours
 

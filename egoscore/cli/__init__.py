@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -56,6 +56,8 @@ def program() -> NoReturn:
     at that moment would abort the process.
     """
     code: object = 0
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _patient(sys.stdout)
     try:
         main()
     except SystemExit as end:
@@ -65,6 +67,26 @@ def program() -> NoReturn:
         with suppress(OSError, ValueError):  # whoever read it may be gone
             stream.flush()
     os._exit(code if isinstance(code, int) else 0)
+
+
+class _Patient(io.FileIO):
+    """Output of which whoever reads it may stop reading: what comes then is for nobody.
+
+    So `detect … | head` ends its run and writes it.
+    """
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(data)
+
+
+def _patient(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    raw = _Patient(stream.fileno(), "wb", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), stream.encoding, line_buffering=stream.line_buffering
+    )
 
 
 def main() -> None:

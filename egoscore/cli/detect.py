@@ -62,6 +62,10 @@ def detect(
     ignore: Annotated[
         list[str] | None, _table("Columns to leave aside, with commas between.")
     ] = None,
+    categories: Annotated[
+        list[str] | None,
+        _table("Columns of nodes whose values are names, also numbers, with commas between."),
+    ] = None,
     label: Annotated[
         str | None, _table("Column of nodes: 1 for known outliers, only used to evaluate.")
     ] = None,
@@ -161,6 +165,7 @@ def detect(
         **columns,
         features=_columns(features) if features else None,
         ignore=_columns(ignore) if ignore else (),
+        categories=_columns(categories) if categories else (),
         directed=directed,
         impute=impute,
         encoding=encoding,

@@ -123,12 +123,15 @@ class RunDirectory:
         before, now = _flat(found), _flat(json.loads(json.dumps(config)))
         for name in now:
             if now[name] != before.get(name):
-                other = f"{name} ({before.get(name)}, now {now[name]})"
+                holds = f"a run with another {name} ({before.get(name)}, now {now[name]})"
                 if name == "fingerprint":
-                    other = f"content of {found.get('source')} (now {config.get('source')})"
+                    holds = (
+                        f"a run of another network than {config.get('source')} is now: the data "
+                        "have changed or are read in another way"
+                    )
                 raise RunError(
-                    f"{self.path} holds a run with another {other}; choose another directory, or "
-                    "delete it to start anew."
+                    f"{self.path} holds {holds}; choose another directory, or delete it to start "
+                    "anew."
                 )
 
     @property

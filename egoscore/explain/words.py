@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from egoscore.explain.reasons import Reasoner, shortened
 from egoscore.explain.short import says
 from egoscore.graph import AttributedGraph
 from egoscore.numerals import counted
+from egoscore.printable import printable
 
 _LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
 
@@ -87,13 +88,27 @@ def _stands(standing: dict[str, Any], proviso: str | None) -> str:
 
 
 def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:
-    """The numbers of the nodes that the user calls so; text means the id that looks like it."""
+    """The numbers of the nodes that the user calls so; text means the id that looks like it.
+
+    Where none does, the one that is shown so: control characters are spelled out.
+    """
     ids = graph.ids.tolist()
+    alike = _by_text(ids, nodes, str)
+    if not all(alike.values()):
+        shown = _by_text(ids, nodes, printable)
+        alike = {text: rows or shown[text] for text, rows in alike.items()}
+    return [_row(node, ids, alike[str(node)]) for node in nodes]
+
+
+def _by_text(
+    ids: list[Any], nodes: Sequence[Any], written: Callable[[Any], str]
+) -> dict[str, list[int]]:
+    """The rows of the ids that are `written` as one of the nodes is, by that text."""
     alike: dict[str, list[int]] = {str(node): [] for node in nodes}
     for row, name in enumerate(ids):
-        if (text := str(name)) in alike:
+        if (text := written(name)) in alike:
             alike[text].append(row)
-    return [_row(node, ids, alike[str(node)]) for node in nodes]
+    return alike
 
 
 def _row(node: Any, ids: list[Any], alike: list[int]) -> int:

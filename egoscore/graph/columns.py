@@ -14,6 +14,7 @@ KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure
 LOGARITHM = "logarithm"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
+_LARGEST_EXACT = 2**24  # whole numbers up to which it holds them all
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,9 @@ class FeatureColumn:
     def _whole(self, stored: float) -> float:
         """The number in the user's units."""
         if self.kind != "structure":
-            return stored + self.offset
+            whole = stored + self.offset
+            is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
+            return float(f"{whole:.{_SINGLE_DIGITS}g}") if is_blurred else whole
         value = max(stored, 0.0)  # counts and chances, whatever a line expects
         return math.expm1(value) if self.detail == LOGARITHM else value
 

@@ -18,10 +18,10 @@ from egoscore.read.ends import find_ends
 from egoscore.read.features import Features, read_features, with_unique_titles
 from egoscore.read.ids import IdColumn, read_ids
 from egoscore.read.matching import Matched, match_ends, match_table
-from egoscore.read.names import bare, find
+from egoscore.read.names import bare, find, says_code
 from egoscore.read.node_table import read_nodes, take_labels
 from egoscore.read.pipes import Copy, as_files
-from egoscore.read.table import INDEX, Table
+from egoscore.read.table import Table, quoted
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
 
@@ -67,7 +67,7 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices, bars: Bars = n
     """The network in two open tables."""
     if nodes is None:
         reason = "there is no table of nodes"
-        choices.refuse(("--id", "--features", "--label"), reason)
+        choices.refuse(("--id", "--features", "--categories", "--label"), reason)
     _refuse_unknown_ignored(edges, nodes, choices)
     notes: list[str] = []
     ends = find_ends(edges, nodes, choices, notes)
@@ -85,9 +85,7 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices, bars: Bars = n
         del source, target, ids
         give_back_memory()
         labels = take_labels(loaded, nodes, choices, matched.extra, notes)
-        features = read_features(
-            loaded, nodes, choices.features, matched.extra, notes, choices.impute is not None
-        )
+        features = read_features(loaded, nodes, choices, matched.extra, notes)
     give_back_memory()  # what the tables needed, the network needs now
     graph = _build(matched, features, labels, weights, choices, notes, bars)
     give_back_memory()
@@ -126,11 +124,20 @@ def _read_ends(
         imputes = choices.impute is not None
         weights = weight, *read_weights(loaded.pop(weight), weight, edges, imputes, notes)
     ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
-    for column in (c for c in edges.columns if c not in (*wanted, *ignored, INDEX)):
-        advice = f"; --weight '{column}' turns it into features"
-        advice = advice if edges.looks_numeric(column) else ""
-        notes.append(f"{edges.name}: column '{column}' is not used{advice}.")
+    left = [c for c in edges.columns if c not in (*wanted, *ignored, *edges.nameless)]
+    amounts = [c for c in left if edges.looks_numeric(c) and not says_code(c)]
+    others = [c for c in left if c not in amounts]
+    if others:
+        notes.append(f"{edges.name}: {_unused(others)}.")
+    if amounts:
+        advice = f"--weight '{amounts[0]}' turns it" if len(amounts) == 1 else "--weight turns one"
+        notes.append(f"{edges.name}: {_unused(amounts)}; {advice} into features.")
     return source, target, weights
+
+
+def _unused(columns: list[str]) -> str:
+    several = len(columns) > 1
+    return f"column{'s' * several} {quoted(columns)} {'are' if several else 'is'} not used"
 
 
 def _build(

@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 SPACE = "[ \u00a0\u202f]"
+EXPORTED = r"\N"  # what databases write where nothing is, and nobody else
 # What stands in cells that hold nothing, where the others hold numbers, dates or yes and no.
 MISSING = (
     *("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "-", "--", "?"),
-    *("k.a.", "missing", "not available", "unknown"),
+    *("k.a.", "missing", "not available", "unknown", EXPORTED.lower()),
 )
 
 

@@ -8,7 +8,7 @@ from egoscore.errors import InputError, ParameterError
 from egoscore.graph.network import AttributedGraph
 from egoscore.read.encoding import known_encoding
 
-_COLUMNS = ("source", "target", "id", "features", "ignore", "label", "weight")
+_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "weight")
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Choices:
         id: the column of the node table that names the nodes.
         features: the only columns of the node table to use; None for all that can be used.
         ignore: columns of either table to leave aside.
+        categories: columns of the node table whose values are names, also where they are numbers.
         label: the column that says which nodes are known outliers; only used to evaluate.
         weight: a numeric column of the edge table to turn into features of the nodes.
         directed: whether an edge from a to b differs from one from b to a.
@@ -32,6 +33,7 @@ class Choices:
     id: str | None = None
     features: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     label: str | None = None
     weight: str | None = None
     directed: bool = False
@@ -41,7 +43,7 @@ class Choices:
     def __post_init__(self) -> None:
         if self.impute not in (None, "median"):
             raise ParameterError("impute", "None or 'median'", self.impute, "Choices")
-        for name in ("features", "ignore"):
+        for name in ("features", "ignore", "categories"):
             given = getattr(self, name)
             if given is not None:  # from Python a list will do, and so will one name
                 several = (given,) if isinstance(given, str) else tuple(given)

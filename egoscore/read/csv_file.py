@@ -18,7 +18,7 @@ from egoscore.read.byte_stream import ByteStream
 from egoscore.read.collect import collect, told
 from egoscore.read.dialect import RUNS, Dialect, TooShortError, sniff
 from egoscore.read.encoding import not_a_table, not_utf8
-from egoscore.read.numbers import parse_numbers
+from egoscore.read.numbers import Writing, parse_numbers
 from egoscore.read.opening import DAMAGE, empty, first_bytes, open_stream
 from egoscore.read.row_blocks import LongRowError, row_blocks
 from egoscore.read.table import Table
@@ -80,7 +80,8 @@ class CsvTable(Table):
         return pa.chunked_array([pa.array(cells, pa.string())])
 
     def looks_numeric(self, column: str) -> bool:
-        return parse_numbers(self.sample(column).combine_chunks(), self.separator) is not None
+        cells = self.sample(column).combine_chunks()
+        return parse_numbers(cells, Writing(self.separator)) is not None
 
     def read(
         self, columns: Sequence[str], coded: Collection[str] = ()

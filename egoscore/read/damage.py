@@ -11,30 +11,30 @@ from numpy.typing import NDArray
 from egoscore.read.cells import bare_cells
 from egoscore.read.column import Column, Damage
 from egoscore.read.dates import date_ways
-from egoscore.read.numbers import are_codes, number_ways
+from egoscore.read.numbers import Writing, are_codes, number_ways
 from egoscore.read.text_column import TextColumn
 from egoscore.read.ways import Ways, parse_most
 
 _NEARLY_ALL, _HALF = 0.9, 0.5
 
 
-def with_mistakes(text: TextColumn, least: int, separator: str) -> Column | None:
+def with_mistakes(text: TextColumn, least: int, writing: Writing) -> Column | None:
     """A column of numbers or dates, but for a few cells; None if it is text.
 
     It is text unless more than `least` different cells are numbers or dates.
     """
     if not are_codes(text.cells):
         found = _but_for_some(
-            text, "number", partial(number_ways, separator=separator), least, _NEARLY_ALL
+            text, "number", partial(number_ways, writing=writing), least, _NEARLY_ALL
         )
         if found is not None:
             return found
     return _but_for_some(text, "date", date_ways, least, _NEARLY_ALL)
 
 
-def mostly_numbers(text: TextColumn, separator: str) -> Column | None:
+def mostly_numbers(text: TextColumn, writing: Writing) -> Column | None:
     """A column that is said to hold numbers, if at least half of its cells are."""
-    return _but_for_some(text, "number", partial(number_ways, separator=separator), 0, _HALF)
+    return _but_for_some(text, "number", partial(number_ways, writing=writing), 0, _HALF)
 
 
 def _but_for_some(

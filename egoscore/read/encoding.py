@@ -48,7 +48,7 @@ def not_a_table(where: str, kind: str | None = None) -> InputError:
     """The refusal of what is something else."""
     return InputError(
         f"{where} is {kind or 'no text file'}, not a table; save the table as CSV or Parquet and "
-        "give that."
+        "give that, or name its encoding, such as utf-16-le, with --encoding."
     )
 
 

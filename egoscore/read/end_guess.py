@@ -14,7 +14,7 @@ from egoscore.read.dates import parse_dates
 from egoscore.read.ids import read_ids
 from egoscore.read.names import bare
 from egoscore.read.node_ids import different_ids, plain, sure_ids
-from egoscore.read.numbers import parse_numbers
+from egoscore.read.numbers import Writing, parse_numbers
 from egoscore.read.table import SAMPLE, Table, decoded, is_text
 
 DATES, ROW_NUMBERS = "holds dates or times", "only counts the rows"
@@ -78,7 +78,7 @@ def odd_words(sample: pa.ChunkedArray) -> str | None:
     cells = sample.combine_chunks().cast(pa.string())
     if parse_dates(cells) is not None and not all_match(cells, MONTH):  # 2015-01 may be a name
         return DATES
-    numbers = parse_numbers(cells, "")
+    numbers = parse_numbers(cells, Writing())
     if numbers is None or len(cells) < _LEAST_ROWS:
         return None
     start = numbers[0][0]

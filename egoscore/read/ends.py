@@ -19,7 +19,7 @@ def find_ends(
     if len(named) < 2:
         raise InputError(
             f"{edges.name} needs two columns, the ids at both ends of the edges (found "
-            f"{len(named)}); check what separates its cells."
+            f"{len(named)}); check what separates its cells, and --encoding."
         )
     source = None if choices.source is None else find("source", choices.source, edges)
     target = None if choices.target is None else find("target", choices.target, edges)

@@ -13,10 +13,13 @@ from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
 from egoscore.memory import give_back_memory
 from egoscore.numerals import counted
+from egoscore.read.choices import Choices
 from egoscore.read.column import Column, Unusable, damage_words, how_words
-from egoscore.read.kinds import decide
+from egoscore.read.kinds import as_categories, decide
+from egoscore.read.names import find, says_code
+from egoscore.read.numbers import Writing, shows_decimal_commas
 from egoscore.read.placeholders import placeholder_words
-from egoscore.read.table import Table, quoted
+from egoscore.read.table import SAMPLE, Table, is_text, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
 _MANY_ROWS = 1 << 18  # what deciding on a column of as many took is worth giving back
@@ -34,17 +37,22 @@ class Features:
 def read_features(
     loaded: dict[str, pa.ChunkedArray],
     table: Table,
-    asked: tuple[str, ...] | None,
+    choices: Choices,
     extra: int,
     notes: list[str],
-    imputes: bool,
 ) -> Features:
     """The features in `loaded`, which is used up; `extra` nodes without a row come at the end."""
-    columns = _decided(loaded, table, asked, notes)
-    if not imputes:
+    columns = _decided(loaded, table, choices, notes)
+    if choices.impute is None:
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
     _note_kinds([column for column in columns if not _is_constant(column)], table, notes)
+    codes = [c.name for c in columns if c.kind == "number" and says_code(c.name)]
+    if codes:
+        notes.append(
+            f"{table.name}: by their names {quoted(codes)} may be codes, and they are taken as "
+            "numbers; if they are codes, leave them out with --ignore or give --categories."
+        )
     notes += [
         f"{table.name}: column '{column.name}' {words}"
         for column in columns
@@ -59,28 +67,57 @@ def read_features(
 def _decided(
     loaded: dict[str, pa.ChunkedArray],
     table: Table,
-    asked: tuple[str, ...] | None,
+    choices: Choices,
     notes: list[str],
 ) -> list[Column]:
     columns = []
+    writing = _writing(loaded, table)
+    named = [_present("categories", name, loaded, table) for name in choices.categories]
     with table.bars("Turning columns into numbers", len(loaded), "columns") as advance:
         for name in list(loaded):
-            found = _decided_one(name, loaded.pop(name), table)
+            column = loaded.pop(name)
+            if name in named:
+                found = as_categories(name, column)
+            else:
+                found = _decided_one(name, column, table, writing)
+            del column
             advance(1)
             if isinstance(found, Column):
                 columns.append(found)
                 continue
-            if asked is not None:
+            option = "categories" if name in named else "features"
+            if name in named or choices.features is not None:
                 raise InputError(
                     f"Column '{name}' of {table.name} cannot be a feature: it {found.reason}; "
-                    "leave it out of --features."
+                    f"leave it out of --{option}."
                 )
             notes.append(f"{table.name}: column '{name}' {found.reason}, so it is left out.")
     return columns
 
 
-def _decided_one(name: str, column: pa.ChunkedArray, table: Table) -> Column | Unusable:
-    found = decide(name, column, table.name, table.separator)
+def _present(option: str, given: str, loaded: dict[str, pa.ChunkedArray], table: Table) -> str:
+    """The column that is named, which must be one of those that may be features."""
+    name = find(option, given, table)
+    if name not in loaded:
+        raise InputError(
+            f"--{option} names the column '{name}', which is no feature here; leave it out there."
+        )
+    return name
+
+
+def _writing(loaded: dict[str, pa.ChunkedArray], table: Table) -> Writing:
+    """How a table is written, by the first rows of all columns."""
+    texts = (column.slice(0, SAMPLE) for column in loaded.values() if is_text(column.type))
+    starts = (text.combine_chunks().cast(pa.string()) for text in texts)
+    return Writing(
+        table.separator, any(shows_decimal_commas(start, table.separator) for start in starts)
+    )
+
+
+def _decided_one(
+    name: str, column: pa.ChunkedArray, table: Table, writing: Writing
+) -> Column | Unusable:
+    found = decide(name, column, table.name, writing)
     if len(column) >= _MANY_ROWS:
         del column
         give_back_memory()

@@ -27,11 +27,20 @@ def read_graph_xml(path: Path, ending: str) -> tuple[ArrowTable, ArrowTable, boo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
+    _fill_in(graph)
     has_names = ending == ".gexf" and _drop_names([values for _, values in graph.nodes(data=True)])
     edges, nodes = graph_tables(graph, {node: node for node in graph}, str(path))
     if has_names:
         nodes.notes.append(f"{path}: 'label' is what nodes are shown as, so it is left out.")
     return edges, nodes, graph.is_directed()
+
+
+def _fill_in(graph: Any) -> None:
+    """Give nodes and edges what their file says they have where it says nothing else."""
+    for kind, records in (("node", graph.nodes.values()), ("edge", graph.edges.values())):
+        default = graph.graph.get(f"{kind}_default", {})
+        for record in records:
+            record.update({**default, **record})
 
 
 def _drop_names(nodes: list[dict[str, Any]]) -> bool:

@@ -119,13 +119,19 @@ def settle(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[I
 def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdColumn]:
     """12.0 as 12 where a whole column is like that and another is not.
 
-    Pandas writes whole numbers so once a cell of the column was missing.
+    Pandas writes whole numbers so once a cell of the column was missing. Where another column has
+    12.0 as well, that is its name.
     """
     if not any(c.has_numbers or all_match(c.values, _WHOLE) for c in columns):
         return columns
     result = []
     for column in columns:
-        if not column.has_numbers and all_match(column.values, _POINT_ZERO):
+        others = [other.values for other in columns if other is not column]
+        if (
+            not column.has_numbers
+            and all_match(column.values, _POINT_ZERO)
+            and not any(_count_in(column.values, other.cast(pa.string())) for other in others)
+        ):
             shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
             column = replace(column, values=shorter)
             notes.append(f"The ids in {column.where} end in .0 and are read without it.")

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.read.cells import MISSING
+from egoscore.read.cells import EXPORTED, MISSING
 from egoscore.read.column import Column, Unusable, numeric
 from egoscore.read.damage import with_mistakes
 from egoscore.read.dates import days, parse_dates, parse_eight_digits, zone_words
 from egoscore.read.names import says_date
-from egoscore.read.numbers import are_padded, parse_numbers
+from egoscore.read.numbers import Writing, are_padded, parse_numbers
 from egoscore.read.table import decoded, is_number, is_text
 from egoscore.read.text_column import text_column
 from egoscore.read.ways import Parsed
@@ -28,7 +28,7 @@ _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
 
 
-def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
+def decide(name: str, column: pa.ChunkedArray, where: str, writing: Writing) -> Column | Unusable:
     """What a column is, by its type, or by all its cells if it is text."""
     kind = column.type
     if column.null_count == len(column):
@@ -36,7 +36,7 @@ def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Co
     if pa.types.is_dictionary(kind):
         column = decoded(column)
         if not is_text(column.type):  # declared to be categories, whatever their type
-            return _categories(name, column.cast(pa.string()))
+            return as_categories(name, column)
         kind = column.type
     if is_number(kind) or is_text(kind):
         found = _eight_digits(name, column, where) if says_date(name) else None
@@ -51,7 +51,7 @@ def decide(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Co
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
         return numeric(name, "number", _hours(column), where, "as hours")
     if is_text(kind):
-        return _text(name, column, where, separator)
+        return _text(name, column, where, writing)
     return Unusable(name, f"holds {kind}, which cannot be turned into numbers")
 
 
@@ -82,22 +82,22 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return _floats(counts) / (3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
 
 
-def _text(name: str, column: pa.ChunkedArray, where: str, separator: str) -> Column | Unusable:
+def _text(name: str, column: pa.ChunkedArray, where: str, writing: Writing) -> Column | Unusable:
     text = text_column(name, column, where)
     for kind, parse in _READERS.items():
-        found = parse(text.cells, separator)
+        found = parse(text.cells, writing)
         if found is not None:
             return text.read_as(kind, found)
-    categories = _categories(name, column)
+    categories = as_categories(name, column)
     if isinstance(categories, Column):
         return categories
     if are_padded(text.cells):
         why = "holds digits with zeros in front, which are codes; written without they are numbers"
         return Unusable(name, why)
-    return with_mistakes(text, MOST_CATEGORIES, separator) or categories
+    return with_mistakes(text, MOST_CATEGORIES, writing) or categories
 
 
-def _parse_yes_no(cells: pa.Array, _: str) -> Parsed | None:
+def _parse_yes_no(cells: pa.Array, _: Writing) -> Parsed | None:
     if len(cells) > _MOST_SPELLINGS:
         return None
     words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
@@ -109,17 +109,19 @@ def _parse_yes_no(cells: pa.Array, _: str) -> Parsed | None:
     return np.array([answers.get(word, np.nan) for word in words]), None
 
 
-_READERS: dict[str, Callable[[pa.Array, str], Parsed | None]] = {
+_READERS: dict[str, Callable[[pa.Array, Writing], Parsed | None]] = {
     "yes/no": _parse_yes_no,
-    "number": lambda cells, sep: None if are_padded(cells) else parse_numbers(cells, sep),
+    "number": lambda cells, how: None if are_padded(cells) else parse_numbers(cells, how),
     "date": lambda cells, _: parse_dates(cells),
 }
 
 
-def _categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
-    """One part for every different text; an empty cell is none of them."""
-    text = column.cast(pa.large_string())
-    is_missing = pc.fill_null(pc.equal(text, ""), True).to_numpy()
+def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
+    """One part for every different value as text; an empty cell is none of them."""
+    plain = decoded(column) if pa.types.is_dictionary(column.type) else column
+    text = plain.cast(pa.large_string())
+    nothing = pa.array(["", EXPORTED], text.type)
+    is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
     different = pc.unique(text.filter(pa.array(~is_missing)))
     if len(different) > MOST_CATEGORIES:
         return Unusable(

@@ -12,6 +12,7 @@ from egoscore.errors import InputError
 from egoscore.read.column import Column
 from egoscore.read.kinds import MOST_CATEGORIES, decide
 from egoscore.read.names import DOUBTFUL_ANSWERS, LABEL, bare, find, is_answer
+from egoscore.read.numbers import Writing
 from egoscore.read.table import Table
 
 # Words for normal and outlier, beside those for no and yes.
@@ -79,7 +80,7 @@ def read_labels(
 
 def _decided(column: pa.ChunkedArray, name: str, table: Table) -> Column | None:
     try:
-        found = decide(name, column, table.name, table.separator)
+        found = decide(name, column, table.name, Writing(table.separator))
     except InputError:  # numbers no feature could have
         return None
     return found if isinstance(found, Column) else None

@@ -18,7 +18,10 @@ from egoscore.graph.archive import open_archive, read_member
 # Names that files of the field use, in the order in which they are looked for.
 ADJACENCY = ("network", "adj", "adj_matrix", "adjacency", "a", "w", "graph")
 EDGES = ("edge_index", "edges", "edge_list")
-FEATURES = ("attributes", "attrb", "attr", "attr_matrix", "features", "feature", "x")
+FEATURES = (
+    *("attributes", "attrb", "attr", "attr_matrix"),
+    *("features", "feature", "feats", "feat", "x"),
+)
 EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
 LABELS = ("label", "labels", "gnd", "class", "y")
 _DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
@@ -70,7 +73,7 @@ def _with_sparse(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_mat(path: Path) -> dict[str, Any]:
-    """The variables of a `.mat` file that may be a network's, by name in lower case."""
+    """The variables of a `.mat` file by name in lower case, None for those that no network has."""
     from scipy.io import loadmat, whosmat
 
     with path.open("rb") as file:
@@ -83,9 +86,10 @@ def read_mat(path: Path) -> dict[str, Any]:
     wanted = {*ADJACENCY, *FEATURES, *LABELS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        names = [name for name, *_ in whosmat(path) if name.lower() in wanted]
+        every = [name for name, *_ in whosmat(path)]
+        names = [name for name in every if name.lower() in wanted]
         found: Mapping[str, Any] = loadmat(path, variable_names=names, spmatrix=False)
-    return {name.lower(): found[name] for name in names}
+    return {name.lower(): found.get(name) for name in every}
 
 
 def is_dgraph(arrays: Mapping[str, Any]) -> bool:
@@ -97,6 +101,12 @@ def first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, An
     """The first array that has one of these names, and the name; None if there is none."""
     name = next((name for name in names if name in arrays), "")
     return name, arrays.get(name)
+
+
+def unused(arrays: Mapping[str, Any]) -> list[str]:
+    """The names of arrays that are neither edges nor features nor labels, nor told elsewhere."""
+    used = {first_of(names, arrays)[0] for names in (ADJACENCY, EDGES, FEATURES)}
+    return [name for name in arrays if name not in {*used, *LABELS, *EDGE_VALUES}]
 
 
 def edges_of(

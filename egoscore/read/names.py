@@ -72,6 +72,8 @@ STEMS = (
     ("debtor", "creditor"),
 )
 _TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # from_date is no end
+# Last words in the name of a column whose numbers are names.
+_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
 # Words in the name of a column of days.
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
 # Columns so called are no answer if they hold many different numbers: y is also a coordinate.
@@ -89,6 +91,12 @@ def bare(name: str) -> str:
 def is_answer(name: str) -> bool:
     """Whether a column is called as if it said which nodes are outliers."""
     return _joined(name) in ANSWERS
+
+
+def says_code(name: str) -> bool:
+    """Whether a column is called as if its numbers were names: AirportID, zip, post_code."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    return bool(words) and words[-1].casefold() in _CODES
 
 
 def says_date(name: str) -> bool:

@@ -24,8 +24,10 @@ from egoscore.read.matrix_file import (
     is_dgraph,
     read_mat,
     read_npz,
+    unused,
 )
 from egoscore.read.opening import plain_ending, require_file
+from egoscore.read.table import quoted
 from egoscore.read.tables import NETWORK_ENDINGS
 
 _NO_COLUMNS = tuple(f"--{field.name}" for field in fields(Choices) if field.name != "directed")
@@ -101,6 +103,8 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
         size = len(values) if values.ndim else 0
         notes.append(f"{path}: '{name}' gives the features.")
     labels = _labels({name: arrays.get(name) for name in LABELS}, size, path, notes)
+    if left := unused(arrays):
+        notes.append(f"{path}: not used: {quoted(left)}.")
     if table is not None and size < least:
         raise DatasetError(
             f"In the file {path}, the network has {least} nodes but '{name}' has {size} rows; both "

@@ -38,8 +38,9 @@ def find_ids(
     found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
     if found is None:
         raise InputError(
-            f"{table.name} needs a column 'id' that names the nodes as the edges do"
-            f"{_examples(edges)}, and no other column does; {_advice(loaded, table, edges)}."
+            f"{table.name} needs a column 'id' that names the nodes as the edges do in "
+            f"'{ends[0]}' and '{ends[1]}'{_examples(edges)}, and no other column does; "
+            f"{_advice(loaded, table, edges)}."
         )
     called = "the index of the frame" if found[0] == INDEX else f"column '{found[0]}'"
     notes.append(f"{table.name}: {called} names the nodes, as it holds the edges' ids.")
@@ -75,7 +76,7 @@ def _advice(
                 flaw = _flaw(name, ids)
                 if flaw is not None:
                     return flaw
-    return "say which one with --id"
+    return "say which one with --id, or name other ends with --source and --target"
 
 
 def _flaw(name: str, ids: IdColumn) -> str | None:

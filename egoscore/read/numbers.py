@@ -29,8 +29,7 @@ _ADDRESS = r"^\d{1,3}(\.\d{1,3}){3}$"  # of a computer
 _SHORT = r"^[+-]?\d{1,3}$"
 # With such cells among them, what looks like numbers are codes.
 _CODE = r"^0\d+\w*$"
-
-
+_AS_WELL = "would fit as well"
 # Thousands, millions and billions in letters.
 _FACTORS = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9}
 _LETTERS = rf"{SPACE}?(?:{'|'.join(_FACTORS)})$"
@@ -77,6 +76,7 @@ def _times_letters(text: pa.Array) -> NDArray[np.float64]:
 
 
 _PLAIN = _Form(r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)$")
+_POINT = replace(_PLAIN, words="a decimal point")
 _COMMAS = _Form(
     r"^[+-]?(([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?|\.\d+)$",
     "commas between thousands",
@@ -116,30 +116,49 @@ def _with_comma(form: _Form) -> _Form:
     )
 
 
-def parse_numbers(cells: pa.Array, separator: str) -> Parsed | None:
+@dataclass(frozen=True)
+class Writing:
+    """How the table at hand is written.
+
+    `separator` stands between its cells, if anything does; `has_decimal_commas` says whether other
+    columns show that the comma is the decimal point here.
+    """
+
+    separator: str = ""
+    has_decimal_commas: bool = False
+
+
+def parse_numbers(cells: pa.Array, writing: Writing) -> Parsed | None:
     """Text as numbers, NaN where nothing is there, and how it was taken if there was a choice.
 
     None if any cell is something else, or if all are empty.
     """
-    return parse(cells, partial(number_ways, separator=separator))
+    return parse(cells, partial(number_ways, writing=writing))
 
 
-def number_ways(text: pa.Array, separator: str) -> Iterator[Way]:
-    """The ways in which numbers may be written here; `separator` stands between cells, if any."""
+def shows_decimal_commas(cells: pa.Array, separator: str) -> bool:
+    """Whether these are numbers with decimal commas, and can be nothing else."""
+    found = parse_numbers(cells, Writing(separator))
+    how = "" if found is None else found[1] or ""
+    return "a decimal comma" in how and _AS_WELL not in how
+
+
+def number_ways(text: pa.Array, writing: Writing) -> Iterator[Way]:
+    """The ways in which numbers may be written here."""
     minus = next((minus for minus in MINUSES if minus.occurs(text)), None)
     if minus is None:
-        yield from _signed_ways(text, separator)
+        yield from _signed_ways(text, writing)
         return
-    for way in _signed_ways(minus.in_front(text), separator):
+    for way in _signed_ways(minus.in_front(text), writing):
         yield minus.way(way)
 
 
-def _signed_ways(text: pa.Array, separator: str) -> Iterator[Way]:
+def _signed_ways(text: pa.Array, writing: Writing) -> Iterator[Way]:
     """The ways in which numbers may be written that have a minus, if any, in front."""
-    for form in _forms(text, separator):
+    for form in _forms(text, writing):
         yield form.way
     for mark in marks(text):
-        for form in _forms(without(text, mark), separator):
+        for form in _forms(without(text, mark), writing):
             yield with_mark(form.way, mark)
 
 
@@ -155,8 +174,8 @@ def are_codes(text: pa.Array) -> bool:
     return any_match(text, _CODE)
 
 
-def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
-    """The forms that the text itself and what separates cells allow.
+def _forms(text: pa.Array, writing: Writing) -> Iterator[_Form]:
+    """The forms that the text itself and how its table is written allow.
 
     Where commas separate cells, one within a cell stands between thousands, unless most cells can
     be nothing but decimals (12,5 in quotes). Elsewhere the column shows it or, if 1,234 may be
@@ -164,10 +183,12 @@ def _forms(text: pa.Array, separator: str) -> Iterator[_Form]:
     write 12,5, unless a cell is a number of at most three digits without a comma, as a number below
     a thousand would be; otherwise thousands.
     """
+    separator = writing.separator
     has_dots = _has_dots(text)
-    if has_dots:  # before the plain numbers: 10.300 is one of those as well
-        yield _DOTS
-    yield _PLAIN
+    may_have_dots = any_match(text, r"\.") and all_match(text, _DOTS.pattern)
+    if has_dots or (may_have_dots and writing.has_decimal_commas):
+        yield _DOTS  # before the plain numbers: 10.300 is one of those as well
+    yield _doubted(_POINT, _DOTS) if may_have_dots and separator == ";" else _PLAIN
     if any_match(text, rf"(?i)\d{_LETTERS}") and unit_of(text) is None:
         yield _WITH_LETTERS
         if separator != ",":
@@ -199,4 +220,4 @@ def _mostly_decimals(text: pa.Array) -> bool:
 
 
 def _doubted(form: _Form, other: _Form) -> _Form:
-    return replace(form, words=f"{form.words} ({other.words} would fit as well)")
+    return replace(form, words=f"{form.words} ({other.words} {_AS_WELL})")

@@ -16,6 +16,8 @@ from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.read.opening import empty
 
+_STDIN = "/dev/stdin"  # what - stands for
+
 
 @dataclass(frozen=True)
 class Copy:
@@ -29,9 +31,10 @@ class Copy:
 def as_files(*sources: Any, bars: Bars = no_bars) -> Iterator[tuple[Any, ...]]:
     """The same sources with copies in place of pipes, which are removed in the end."""
     with ExitStack() as copies:
+        named = (_STDIN if str(source) == "-" else source for source in sources)
         yield tuple(
             copies.enter_context(_copied(source, bars)) if is_pipe(source) else source
-            for source in sources
+            for source in named
         )
 
 

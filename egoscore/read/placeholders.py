@@ -18,7 +18,7 @@ def placeholder_words(column: Column) -> str:
     """What is to be said of a value that looks as if it stood for nothing; empty if none does.
 
     It is one of the values that are used so, the smallest or the largest of its column, there
-    several times, and far from all others (-1 only needs to be the one negative number).
+    several times, and far from all others (one below zero only needs to be the only one there).
     """
     known = column.parts[0][~column.is_missing].astype(np.float64) + column.offset
     if not len(known):
@@ -28,15 +28,17 @@ def placeholder_words(column: Column) -> str:
         count = len(known) - len(others)
         if count >= _FEWEST and len(others) > count and _stands_apart(value, others):
             return (
-                f"is {value:g} in {counted(count, 'row')}, far from all others: if that means that "
+                f"is {value:g} in {counted(count, 'row')}, unlike all others: if that means that "
                 "nothing is known, leave these cells empty and give --impute median."
             )
     return ""
 
 
 def _stands_apart(value: float, others: NDArray[np.float64]) -> bool:
+    if value < 0.0 <= others.min():
+        return True
     if value == -1.0:
-        return bool(others.min() >= 0.0)
+        return False
     low, high = np.quantile(others, (0.25, 0.75))
     gap = min(abs(value - others.min()), abs(value - others.max()))
     return bool(gap > _FAR * (high - low))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from egoscore.errors import InputError
 INDEX = "__index_level_0__"  # what pyarrow calls the nameless index of a pandas frame
 
 SAMPLE = 300  # rows to look at before all are read
+_AT_LEAST, _MOST_LETTERS = 3, 240  # of names in a sentence
 
 
 class Table(ABC):
@@ -110,6 +112,9 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def quoted(names: Sequence[str], most: int = 12) -> str:
-    """Names in a sentence, the first few of them if there are many."""
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    """Names in a sentence, the first few of them if there are many or they are long."""
+    ends = accumulate(len(name) for name in names)
+    room = sum(end <= _MOST_LETTERS for end in ends)
+    count = min(most, max(_AT_LEAST, room))
+    shown = ", ".join(f"'{name}'" for name in names[:count])
+    return shown if len(names) <= count else f"{shown} and {len(names) - count} more"

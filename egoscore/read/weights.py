@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
@@ -15,6 +16,7 @@ from egoscore.numerals import counted
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.damage import mostly_numbers
 from egoscore.read.kinds import decide
+from egoscore.read.numbers import Writing
 from egoscore.read.table import Table, is_text
 from egoscore.read.text_column import text_column
 
@@ -48,7 +50,8 @@ def read_weights(
 
 def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
     """The column as numbers, which the user says it holds: if most cells are, the others damage."""
-    found: Column | Unusable | None = decide(name, column, table.name, table.separator)
+    _refuse_infinite(column, name, table)
+    found: Column | Unusable | None = decide(name, column, table.name, Writing(table.separator))
     if isinstance(found, Column) and found.kind in ("number", "yes/no"):
         return found
     if isinstance(found, Column) and found.kind == "date":
@@ -57,13 +60,28 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
             "another."
         )
     if is_text(column.type):
-        found = mostly_numbers(text_column(name, column, table.name), table.separator)
+        found = mostly_numbers(text_column(name, column, table.name), Writing(table.separator))
         if found is not None:
             return found
     raise InputError(
         f"--weight needs a column of numbers, and '{name}' of {table.name} holds something else; "
         "give another, or mend its cells."
     )
+
+
+def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
+    if pa.types.is_floating(column.type):
+        found = pc.is_inf(column)
+    elif is_text(column.type):
+        found = pc.match_substring_regex(column, r"(?i)^\s*[+-]?inf(inity)?\s*$")
+    else:
+        return
+    row = pc.index(found, True).as_py()
+    if row >= 0:
+        raise InputError(
+            f"Column '{name}' of {table.name} is infinite in row {row + 1} below the names; every "
+            "edge needs a finite weight: write a number there, or drop the edge."
+        )
 
 
 def _refuse_gaps(column: Column, table: Table) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from egoscore.numerals import numeral
-from egoscore.tell.words import printable
+from egoscore.printable import printable
 
 _CUT = "…"
 

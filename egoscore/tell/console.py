@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from egoscore.numerals import counted
+from egoscore.printable import printable
 from egoscore.tell.brief import brief
 from egoscore.tell.top_nodes import cause_in_short, top_rows
-from egoscore.tell.words import accuracy, meaning, printable, questions_in, summary
+from egoscore.tell.words import accuracy, meaning, questions_in, summary
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection

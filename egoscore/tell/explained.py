@@ -11,9 +11,9 @@ from rich.text import Text
 from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.explain.features import far_off
 from egoscore.numerals import counted, numeral
+from egoscore.printable import printable
 from egoscore.tell.brief import brief
 from egoscore.tell.console import make_console, say
-from egoscore.tell.words import printable
 
 _LONGEST = 120  # letters of a name
 _WIDEST = 80  # columns of a table, also where lines are not broken to fit a terminal

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
 from egoscore.numerals import counted
+from egoscore.printable import printable
 from egoscore.tell.brief import brief, number, percent, shown, signed
 from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
@@ -24,7 +25,6 @@ from egoscore.tell.words import (
     causes,
     marks,
     meaning,
-    printable,
     questions_in,
     verdict,
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from egoscore.printable import printable
+
 MOST_ROWS = 1_000_000  # spreadsheets take 1,048,576 lines
 _COMPUTED = ("score", "percentile", "p_value")
 # What a spreadsheet might take for a formula: unless it is a plain number, a quote comes before it.
 _FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
 
 
@@ -34,11 +38,19 @@ def _inert(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         # bytes, lists and what else has no place in such a file
         text = [None if value is None else str(value) for value in column.to_pylist()]
         column = pa.array(text, pa.string())
+    if pc.any(pc.match_substring_regex(column, _CONTROL)).as_py():
+        spelled = [None if text is None else _spelled_out(text) for text in column.to_pylist()]
+        column = pa.array(spelled, column.type)
     formula = pc.match_substring_regex(column, _FORMULA)
     risky = pc.and_not(formula, pc.match_substring_regex(column, _NUMBER))
     quote, nothing = (pa.scalar(text, column.type) for text in ("'", ""))
     quoted = pc.binary_join_element_wise(quote, column, nothing)
     return pc.if_else(risky, quoted, column)
+
+
+def _spelled_out(text: str) -> str:
+    """Without what a terminal would obey; line breaks and tabs are in quotes and stay."""
+    return re.sub(_CONTROL, lambda found: printable(found[0]), text)
 
 
 def _shortened(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from egoscore.explain.causes import HIGH
 from egoscore.numerals import are, counted, numeral
+from egoscore.printable import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from egoscore.graph import AttributedGraph
     from egoscore.tell.metrics import Evaluation
-
-
-# They join or part letters, or say which way these run, and cannot reorder anything around them.
-_JOINERS = "\u200c\u200d\u200e\u200f"
-
-
-def printable(value: Any) -> str:
-    """A value as one line of harmless text: control characters are spelled out."""
-    return "".join(c if c.isprintable() or c in _JOINERS else repr(c)[1:-1] for c in str(value))
 
 
 def summary(graph: AttributedGraph, source: str) -> list[str]:

@@ -405,7 +405,7 @@ class TestRefused:
 
     def test_other_data_in_the_same_place(self, finished, small):
         before = contents(finished)
-        with pytest.raises(RunError, match=r"another content of builtin \(now builtin\)"):
+        with pytest.raises(RunError, match="another network than builtin is now: the data"):
             detect(small, Origin("builtin"), EgoScore(**QUICK), finished)
         assert contents(finished) == before
 

@@ -1,5 +1,8 @@
 """Where a node stands, what it is called, and the sentence about it."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +11,9 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph
 from egoscore.errors import InputError
+from egoscore.explain.alone import far_by_itself
 from egoscore.explain.causes import causes_of
-from egoscore.explain.explanation import Explanation, Picture, Reasons
+from egoscore.explain.explanation import Deviation, Explanation, Picture, Reasons
 from egoscore.explain.reasons import Reasoner
 from egoscore.explain.words import Scores, explanation, rows_of
 from egoscore.tell.ranking import ranking
@@ -212,3 +216,21 @@ class TestExplanation:
         assert (found.node, found.rank, found.score, found.flag) == ("n1233", 1, 1233.0, True)
         for name, value in vars(teller.reasons).items():
             assert getattr(found, name) is value, name
+
+
+def test_a_node_is_found_by_the_name_it_is_shown_by():
+    ids = ["two\nlines", "\x1b[31m", r"a\nb", "a\nb"]
+    graph = AttributedGraph.from_edges([[0, 1], [1, 2]], np.eye(4), ids=ids)
+    assert rows_of(graph, [r"two\nlines", r"\x1b[31m", r"a\nb", "a\nb"]) == [0, 1, 2, 3]
+
+
+def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual():
+    far = Deviation("salary", "$125,000", "$1,250", 17.0)
+    asked = {"features": 1.0}
+    for found, questions, told in (
+        (far, asked, far),
+        (far, {"place": 1.0}, None),
+        (replace(far, size=-6.9), asked, None),
+    ):
+        reasons = SimpleNamespace(features=(found,), structure=(), questions=questions)
+        assert far_by_itself(reasons) is told

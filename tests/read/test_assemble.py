@@ -13,9 +13,7 @@ from egoscore.graph.structure import STRUCTURE, describe_structure, structure
 from egoscore.read import Choices, read_tables
 
 IDS = st.one_of(
-    st.sampled_from(
-        ["007", "7", "7.0", "=cmd()", '"', ",", "\n", "a\r\nb", "NA", "null", "#", " "]
-    ),
+    st.sampled_from(["007", "7", "=cmd()", '"', ",", "\n", "a\r\nb", "NA", "null", "#", " "]),
     st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1),
 )
 
@@ -38,6 +36,12 @@ def test_ids_of_any_characters_come_back(tmp_path, ids, data, pairs):
     assert {tuple(sorted(map(str, pair))) for pair in pairs(graph)} == wanted
     alone = read_tables(tmp_path / "edges.csv").graph
     assert {str(node) for node in alone.ids} == {node for edge in edges for node in edge}
+
+
+def test_7_and_7_0_of_one_table_are_two_nodes(read):
+    graph = read("source,target\n7,7.0\n", "id,x\n7,1\n7.0,2\n").graph
+    assert graph.ids.tolist() == ["7", "7.0"]
+    assert graph.num_edges == 1
 
 
 def test_a_hub_with_100_000_neighbours(tmp_path):

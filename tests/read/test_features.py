@@ -288,3 +288,32 @@ def test_codes_with_zeros_in_front_are_no_numbers(read):
     assert reading.graph.feature_names == ("x",)
     (note,) = [note for note in reading.notes if "'zip'" in note]
     assert "digits with zeros in front, which are codes" in note
+
+
+EDGES_OF_THREE = "source,target\na,b\nb,c\n"
+ZIPS = "id,zip,group\na,80331,1\nb,10115,2\nc,80331,1\n"
+
+
+def test_numbers_that_are_names_are_told_and_can_be_declared(read):
+    reading = read(EDGES_OF_THREE, ZIPS)
+    assert any("by their names 'zip' may be codes" in note for note in reading.notes)
+    reading = read(EDGES_OF_THREE, ZIPS, categories=("zip", "group"))
+    assert reading.graph.feature_names == ("zip = 10115", "zip = 80331", "group = 1", "group = 2")
+    assert reading.graph.features[:, 1].tolist() == [1, 0, 1]
+    assert not any("may be codes" in note for note in reading.notes)
+
+
+def test_categories_must_be_features_and_few(read, refusal):
+    many = "id,n\n" + "".join(f"{n},{n}\n" for n in range(30))
+    edges = "source,target\n1,2\n2,3\n"
+    message = refusal(read, edges, many, categories=("n",))
+    assert "text with 30 different values" in message
+    assert message.endswith("leave it out of --categories.")
+    assert "no feature here" in refusal(read, edges, many, categories=("id",))
+    assert "does not have" in refusal(read, edges, many, categories=("colour",))
+
+
+def test_dots_stand_between_thousands_where_another_column_has_decimal_commas(read):
+    nodes = "id;avg;hits\na;0,305;12.364\nb;0,27;181\nc;0,5;4.019\n"
+    graph = read(EDGES_OF_THREE, nodes).graph
+    assert graph.features[:, 1].tolist() == [12364, 181, 4019]

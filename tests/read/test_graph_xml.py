@@ -126,3 +126,17 @@ def test_two_labels_of_gexf_are_those_of_known_outliers(tmp_path):
     nx.write_gexf(theirs, tmp_path / "people.gexf")
     graph = read_network_file(tmp_path / "people.gexf", Choices()).graph
     assert graph.labels.tolist() == [0, 0, 1, 0]
+
+
+def test_nodes_have_what_the_file_says_they_have_by_default(tmp_path):
+    keys = """<key id="c" for="node" attr.name="size" attr.type="double"><default>7</default></key>
+    <key id="w" for="edge" attr.name="w" attr.type="double"><default>2</default></key>"""
+    nodes = """<node id="a"><data key="c">1</data></node><node id="b"/><node id="c"/>"""
+    edges = """<edge source="a" target="b"/>
+    <edge source="b" target="c"><data key="w">5</data></edge>"""
+    (tmp_path / "net.graphml").write_text(
+        f"<graphml>{keys}<graph edgedefault='undirected'>{nodes}{edges}</graph></graphml>"
+    )
+    graph = read_network_file(tmp_path / "net.graphml", Choices(weight="w")).graph
+    assert graph.features[:, 0].tolist() == [1, 7, 7]
+    assert graph.features[:, 1].tolist() == [2, 7, 5]  # the total of the weights

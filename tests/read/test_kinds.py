@@ -10,10 +10,11 @@ import pytest
 
 from egoscore.read.column import Column, Damage, Unusable
 from egoscore.read.kinds import MOST_CATEGORIES, decide
+from egoscore.read.numbers import Writing
 
 
 def column(values, kind=None, separator=""):
-    return decide("c", pa.chunked_array([pa.array(values, kind)]), "t.csv", separator)
+    return decide("c", pa.chunked_array([pa.array(values, kind)]), "t.csv", Writing(separator))
 
 
 @pytest.mark.parametrize(
@@ -67,10 +68,10 @@ def test_text_is_categories_and_a_gap_is_none_of_them():
 
 def test_declared_categories_are_categories_whatever_their_type():
     numbers = pa.chunked_array([pa.array([3, 1, 3]).dictionary_encode()])
-    found = decide("c", numbers, "t", "")
+    found = decide("c", numbers, "t", Writing())
     assert (found.kind, found.details) == ("category", ("1", "3"))
     words = pa.chunked_array([pa.array(["a", "b", None]).dictionary_encode()])
-    assert decide("c", words, "t", "").details == ("a", "b")
+    assert decide("c", words, "t", Writing()).details == ("a", "b")
 
 
 def test_the_limit_of_categories():
@@ -205,7 +206,7 @@ def test_an_odd_beginning_is_no_damage_wherever_it_stands(place):
 @pytest.mark.parametrize("type_", [pa.string(), pa.int64(), pa.float64()])
 def test_eight_digits_are_a_date_where_the_name_says_so(name, type_):
     values = pa.chunked_array([pa.array([20180103, 20171231, None]).cast(type_)])
-    found = decide(name, values, "t", "")
+    found = decide(name, values, "t", Writing())
     assert found.kind == "date"
     np.testing.assert_array_equal(found.parts[0] + found.offset, [17534, 17531, found.offset])
     assert found.is_missing.tolist() == [False, False, True]
@@ -226,4 +227,13 @@ def test_eight_digits_are_a_date_where_the_name_says_so(name, type_):
 def test_other_eight_digits_are_numbers(name, values):
     for type_ in (pa.string(), pa.float64()):
         column = pa.chunked_array([pa.array([f"{value}" for value in values]).cast(type_)])
-        assert decide(name, column, "t", "").kind == "number"
+        assert decide(name, column, "t", Writing()).kind == "number"
+
+
+def test_what_databases_write_where_nothing_is_is_nothing():
+    found = column([r"\N", "red", "blue", None, ""])
+    assert found.details == ("blue", "red")
+    assert found.is_missing.tolist() == [True, False, False, True, True]
+    found = column([r"\N", "1", "2"])
+    assert found.kind == "number"
+    assert found.is_missing.tolist() == [True, False, False]

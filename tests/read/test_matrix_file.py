@@ -188,3 +188,14 @@ def test_classes_do_not_hide_labels(tmp_path, said):
     assert reading.graph.labels.tolist() == Y.tolist()
     assert said(reading, "the values of 'gnd' are the labels of outliers")
     assert said(reading, "the values of 'label' are no labels of outliers")
+
+
+def test_what_is_not_used_is_told(tmp_path):
+    adjacency = np.zeros((12, 12))
+    adjacency[PAIRS[0], PAIRS[1]] = 1
+    scipy_io.savemat(
+        tmp_path / "net.mat", {"W": adjacency, "feat": X, "names": np.arange(12), "z": 3}
+    )
+    reading = read_network_file(tmp_path / "net.mat")
+    np.testing.assert_array_equal(reading.graph.features, X.astype(np.float32))
+    assert any(note.endswith("not used: 'names', 'z'.") for note in reading.notes)

@@ -39,7 +39,7 @@ def test_given(read, refusal):
 
 def test_no_such_column_is_told(read, refusal):
     message = refusal(read, EDGES, "x,y\n1,2\n2,3\n")
-    assert "needs a column 'id' that names the nodes as the edges do ('a' and 'b')" in message
+    assert "that names the nodes as the edges do in 'source' and 'target' ('a' and 'b')" in message
 
 
 def test_ids_that_are_there_twice_are_told(read, refusal):

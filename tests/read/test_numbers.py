@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egoscore.read.marks import around_numbers, unit_of
-from egoscore.read.numbers import are_padded, number_ways, parse_numbers
+from egoscore.read.numbers import (
+    Writing,
+    are_padded,
+    number_ways,
+    parse_numbers,
+    shows_decimal_commas,
+)
 from egoscore.read.ways import parse_most
 
 BEHIND = "a minus behind the number"
@@ -21,8 +27,9 @@ THOUSANDS, DECIMAL = "commas between thousands", "a decimal comma"
 SPACES_AND_COMMA = "spaces between thousands and a decimal comma"
 
 
-def parse(*cells, separator=""):
-    return parse_numbers(pa.array(cells, pa.string()), separator)
+def parse(*cells, separator="", has_decimal_commas=False):
+    writing = Writing(separator, has_decimal_commas)
+    return parse_numbers(pa.array(cells, pa.string()), writing)
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
@@ -219,6 +226,27 @@ def test_a_comma_in_a_cell_stands_between_thousands_where_commas_separate_cells(
     assert how == "commas between thousands"
 
 
+def test_dots_stand_between_thousands_where_other_columns_have_decimal_commas():
+    cells = ("12.364", "4.019", "181")
+    numbers, how = parse(*cells, separator=";", has_decimal_commas=True)
+    assert (numbers.tolist(), how) == ([12364, 4019, 181], "dots between thousands")
+    numbers, how = parse(*cells, separator=";")
+    assert numbers.tolist() == [12.364, 4.019, 181]
+    assert how == "a decimal point (dots between thousands would fit as well)"
+    assert parse(*cells, separator=",")[1] is None
+    for others in (("12.36", "181"), ("12", "181"), ("0.364", "1.200")):
+        numbers, how = parse(*others, separator=";", has_decimal_commas=True)
+        assert (numbers.tolist(), how) == ([float(cell) for cell in others], None)
+
+
+@pytest.mark.parametrize(
+    ("cells", "shows"),
+    [(("0,305", "0,27"), True), (("1,234", "2,345"), False), (("7", "8"), False), (("a",), False)],
+)
+def test_a_column_may_show_that_commas_are_decimal(cells, shows):
+    assert shows_decimal_commas(pa.array(cells), ";") is shows
+
+
 NUMBER = r"([0-9]{1,4}(\.[0-9]{0,3})?|\.[0-9]|[1-9]([,. '][0-9]{3}){1,2}([.,][0-9])?|[0-9],[0-9])"
 
 
@@ -237,7 +265,7 @@ def columns_of(mark):
 @settings(deadline=None, max_examples=300)
 def test_no_column_is_damaged_in_no_cell_and_the_order_of_rows_does_not_matter(cells, separator):
     found, back = (parse(*order, separator=separator) for order in (cells, cells[::-1]))
-    ways = partial(number_ways, separator=separator)
+    ways = partial(number_ways, writing=Writing(separator))
     counts = np.array([50, *[1] * (len(cells) - 1)])
     nearly = parse_most(pa.array(cells), counts, 0, 0.9, ways)
     if found is None:
@@ -266,7 +294,9 @@ def test_where_in_the_column_a_cell_stands_does_not_matter(cell, place):
 def test_the_mark_of_most_rows_counts_not_that_of_most_different_cells(common, rare):
     cells = [*(f"{common}{n}" for n in range(25)), *(f"{rare}{n}" for n in range(30))]
     counts = np.repeat([100, 1], [25, 30])
-    numbers, how = parse_most(pa.array(cells), counts, 20, 0.9, partial(number_ways, separator=""))
+    numbers, how = parse_most(
+        pa.array(cells), counts, 20, 0.9, partial(number_ways, writing=Writing())
+    )
     np.testing.assert_array_equal(numbers, [*range(25), *[np.nan] * 30])
     assert how == f"{common} left off"
 
@@ -305,7 +335,7 @@ def test_what_was_left_off_is_known_and_where_it_stood(cells, around):
 def test_letters_behind_every_number_are_a_unit(cells, numbers, around):
     """Whether 12 m are metres or millions: told as it was written, it is neither wrong."""
     column = pa.array(cells)
-    values, how = parse_numbers(column, ",")
+    values, how = parse_numbers(column, Writing(","))
     np.testing.assert_allclose(values, numbers)
     assert "left off" in how
     assert around_numbers(column) == around
@@ -313,12 +343,12 @@ def test_letters_behind_every_number_are_a_unit(cells, numbers, around):
 
 @pytest.mark.parametrize("cells", [["1.2K", "3M"], ["5k", "7"], ["1 m", "2 M"]])
 def test_letters_that_differ_are_thousands_and_millions(cells):
-    assert "K for thousands" in parse_numbers(pa.array(cells), ",")[1]
+    assert "K for thousands" in parse_numbers(pa.array(cells), Writing(","))[1]
 
 
 @pytest.mark.parametrize("cells", [["3 m", "5 kg"], ["12A", "x"], ["A12", "A13"], ["5thousand", "7thousand"]])  # fmt: skip # noqa: E501
 def test_what_is_no_unit(cells):
-    assert parse_numbers(pa.array(cells), ",") is None
+    assert parse_numbers(pa.array(cells), Writing(",")) is None
 
 
 @pytest.mark.parametrize(

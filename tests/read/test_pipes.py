@@ -114,10 +114,11 @@ def test_what_is_no_pipe(tmp_path, write):
     assert not any(map(is_pipe, (tmp_path, write("e", EDGES), tmp_path / "none", "a\0b", None, 5)))
 
 
-def test_standard_input():
+@pytest.mark.parametrize("name", ["/dev/stdin", "-"])
+def test_standard_input(name):
     code = (
         "from egoscore.read import read_tables\n"
-        "reading = read_tables('/dev/stdin')\n"
+        f"reading = read_tables({name!r})\n"
         "print(reading.graph.num_nodes, reading.notes[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], input=EDGES, capture_output=True)

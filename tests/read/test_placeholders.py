@@ -16,7 +16,7 @@ def with_value(read):
         edges = "".join(f"{row},{row + 1}\n" for row in range(199))
         nodes = "".join(f"{row},{age:g}\n" for row, age in enumerate(column))
         reading = read(f"source,target\n{edges}", f"id,age\n{nodes}")
-        return [note for note in reading.notes if "far from all others" in note]
+        return [note for note in reading.notes if "unlike all others" in note]
 
     return tell
 
@@ -26,6 +26,11 @@ def test_a_value_that_is_used_so_often_there_and_far_from_others(with_value, val
     (note,) = with_value(value, 20)
     assert f"is {value:g} in 20 rows" in note
     assert "leave these cells empty and give --impute median" in note
+
+
+def test_one_below_zero_where_nothing_else_is_need_not_be_far(with_value):
+    (note,) = with_value(-999, 20, AGES * 1000)
+    assert "is -999 in 20 rows" in note
 
 
 def test_not_if_it_is_there_once_or_twice(with_value):

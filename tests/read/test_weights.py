@@ -129,3 +129,10 @@ def test_dates_are_no_weights(read, refusal, cell):
     message = refusal(read, f"source,target,paid_on\n{rows}", weight="paid_on")
     assert "'paid_on' of" in message
     assert "holds dates; give another" in message
+
+
+@pytest.mark.parametrize("cell", ["inf", " -Infinity"])
+def test_an_infinite_weight_is_named_by_its_row(read, refusal, cell):
+    message = refusal(read, f"source,target,w\na,b,1\nb,c,{cell}\n", weight="w")
+    assert "'w' of" in message
+    assert "infinite in row 2 below the names" in message

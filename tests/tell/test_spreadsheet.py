@@ -71,7 +71,9 @@ def test_no_cell_is_a_formula_and_the_text_is_all_there(tmp_path_factory, texts)
     rows = written(tmp_path_factory.mktemp("csv"), node=texts)[1:]
     for text, (cell,) in zip(texts, rows, strict=True):
         assert not cell.startswith(STARTS) or NUMBER.fullmatch(cell)
-        assert cell in (text, f"'{text}")
+        spelled = "".join(repr(c)[1:-1] if c < " " and c not in "\t\r\n" else c for c in text)
+        spelled = spelled.replace("\x7f", r"\x7f")
+        assert cell in (spelled, f"'{spelled}")
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
@@ -154,3 +156,11 @@ def test_no_more_rows_than_a_spreadsheet_takes(tmp_path, monkeypatch):
 def test_a_table_in_several_pieces_is_one_file(tmp_path):
     pieces = pa.chunked_array([["=a"], ["b", "@c"]])
     assert written(tmp_path, node=pieces)[1:] == [["'=a"], ["b"], ["'@c"]]
+
+
+def test_what_a_terminal_would_obey_is_spelled_out(tmp_path):
+    ids = ["\x1b[31mred", "bell\x07", "two\nlines", "tab\tbed"]
+    write_spreadsheet(pa.table({"node": ids, "score": [4.0, 3, 2, 1]}), tmp_path / "scores.csv")
+    with (tmp_path / "scores.csv").open(newline="") as file:
+        found = [row["node"] for row in csv.DictReader(file)]
+    assert found == [r"\x1b[31mred", r"bell\x07", "two\nlines", "tab\tbed"]
