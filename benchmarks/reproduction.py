@@ -14,6 +14,7 @@ from pathlib import Path
 
 from egoscore.benchmark.cells import Cell, Table, shown
 from egoscore.benchmark.methods import OURS, rows
+from egoscore.benchmark.notes import limits, published_limits
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown
 from egoscore.numerals import counted
@@ -26,8 +27,8 @@ Written by `benchmarks/reproduction.py` from the results of `egoscore bench`
 (`make reproduction`); no measured number here was typed by hand. How trials are drawn and what the
 columns mean stands in [`benchmark.md`](benchmark.md). Values are mean ± standard deviation
 (maximum) over trials in percent; "size" is the rank correlation of a score with the size of the
-ego-graph. Rows with fewer trials than others say so; what is empty was not run. Labels are used to
-print these numbers and for nothing else.
+ego-graph. Rows with fewer trials than the head of a table says say so; what is empty was not run.
+Labels are used to print these numbers and for nothing else.
 """
 
 
@@ -117,7 +118,7 @@ def best(table: Table) -> str:
         if not others:
             continue
         (first, row), (least, floor) = max(others), max(trivial)
-        spread = table.results.facts[dataset].random_spread
+        spread = table.results.facts[dataset].by_chance(table.metric).std
         lines.append(
             f"- {shown(dataset)}: the best method is {rows()[row].title} ({first:.1f}), the "
             f"best trivial score {rows()[floor].title} ({least:.1f}); a random score spreads by "
@@ -158,6 +159,12 @@ def too_far(table: Table) -> str:
     )
 
 
+def failures(table: Table) -> list[str]:
+    """What TLE and OOM mean here and in the paper, if a table has any."""
+    told = filter(None, [limits(table.results), published_limits(table)])
+    return [f"{text}\n" for text in [" ".join(told)] if text]
+
+
 def page(results: Results) -> str:
     """The whole text."""
     tables = [Table.of(results, m) for m in ("roc_auc", "average_precision", "recall_at_k")]
@@ -190,6 +197,7 @@ def page(results: Results) -> str:
             "## What is best\n",
             best(auc),
             "## Tables\n",
+            *failures(auc),
             *map(markdown, tables),
             cost_markdown(results),
             defects_markdown(results),

@@ -109,6 +109,13 @@ class Table:
         ]
         return max(known, default=float("nan"))
 
+    def is_best(self, row: str, dataset: str) -> bool:
+        """Whether no mean on this network is printed as a larger one."""
+        cell = self.cells.get((row, dataset))
+        if cell is None or not cell.known:
+            return False
+        return round(cell.mean, 1) == self.best(dataset, lambda c: c.mean)
+
     def most_trials(self, dataset: str) -> int:
         """How many trials the rows of a network have; one with fewer says so."""
         return max((c.trials for (_, name), c in self.cells.items() if name == dataset), default=0)

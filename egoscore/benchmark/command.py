@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from egoscore.benchmark.cells import TITLES, Table
 from egoscore.benchmark.draw import draw_figures
-from egoscore.benchmark.latex import latex
+from egoscore.benchmark.latex import PACKAGES, latex
 from egoscore.benchmark.methods import rows
+from egoscore.benchmark.notes import FEWER, legend
 from egoscore.benchmark.plates import require_drawing
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.runner import Benchmark, run_benchmark
@@ -13,6 +14,7 @@ from egoscore.benchmark.tables import (
     cost_markdown,
     defects_markdown,
     heading,
+    legend_markdown,
     markdown,
     texts,
     versions_markdown,
@@ -32,7 +34,7 @@ def run_and_tell(plan: Benchmark, figures: bool) -> None:
     write_tables(results)
     for dataset in plan.datasets:
         show_table(Table.of(results, "roc_auc"), dataset)
-    print("published: in the paper's table; size: rank correlation with the size of the ego-graph.")
+    show_legend(Table.of(results, "roc_auc"))
     print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
     if figures:
         draw_figures(plan.out, plan.datasets, plan.data_dir, print)
@@ -50,18 +52,36 @@ def show_table(table: Table, dataset: str) -> None:
         grid.add_column(name, justify="right")
     for row in table.rows:
         if (row, dataset) in table.cells:
-            grid.add_row(rows()[row].title, *texts(table, row, dataset))
+            measured, *rest = texts(table, row, dataset)
+            cell = Text(measured)
+            if table.is_best(row, dataset):
+                cell.stylize("bold", end=measured.find(" ") if " " in measured else None)
+            grid.add_row(rows()[row].title, cell, *rest)
     Console().print(grid)
+
+
+def show_legend(table: Table) -> None:
+    """How to read the tables; a terminal has lines broken at spaces only."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for sentence in (FEWER, *legend(table)):
+        console.print(Text(printable(sentence)), soft_wrap=not console.is_terminal)
 
 
 def write_tables(results: Results) -> None:
     """All metrics and the cost as Markdown, LaTeX and CSV."""
     tables = [Table.of(results, metric) for metric in TITLES]
-    parts = [*map(markdown, tables), cost_markdown(results), defects_markdown(results)]
+    parts = [
+        legend_markdown(results),
+        *map(markdown, tables),
+        cost_markdown(results),
+        defects_markdown(results),
+    ]
     parts.append(versions_markdown(results))
     write_text(results.path / "tables.md", "\n".join(filter(None, parts)))
-    captioned = [f"% {TITLES[table.metric]}\n{latex(table)}" for table in tables]
-    write_text(results.path / "tables.tex", "\n".join(captioned))
+    write_text(results.path / "tables.tex", "\n".join([PACKAGES, *map(latex, tables)]))
     write_text(results.path / "tables.csv", write_csv(results))
 
 

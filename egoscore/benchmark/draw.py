@@ -16,7 +16,14 @@ from egoscore.benchmark.figures import (
     measure_levels,
     solver_errors,
 )
-from egoscore.benchmark.plates import choose_centres, choose_nodes, plate, require_drawing
+from egoscore.benchmark.plates import (
+    FEWEST,
+    MOST,
+    choose_centres,
+    choose_nodes,
+    plate,
+    require_drawing,
+)
 from egoscore.benchmark.protocol import HIDDEN_SIZES, Draw
 from egoscore.device import choose_device, one_thread
 from egoscore.engine.files import replacing
@@ -115,7 +122,11 @@ def draw_figures(
 def _draw_plate(case: _Case, model: FittedModel) -> Figure:
     centres = choose_centres(model.ego_sizes(case.graph), _PLATE_ROWS, model.seed)
     title = case.title(f"ego-graphs of {case.some(len(centres))}")
-    return plate(case.graph, model, centres, model.seed, title)
+    how = (
+        f"nodes drawn at random (seed {model.seed}), those with ego-graphs of "
+        f"{FEWEST} to {MOST} nodes first"
+    )
+    return plate(case.graph, model, centres, model.seed, f"{title}\n{how}")
 
 
 def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:

@@ -2,34 +2,124 @@
 
 from __future__ import annotations
 
-from egoscore.benchmark.cells import Table, note, shown
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from egoscore.benchmark.cells import TITLES, Table, note, shown
 from egoscore.benchmark.methods import rows
+from egoscore.benchmark.notes import FEWER, NUMBERS, legend
+from egoscore.numerals import counted
+
+PACKAGES = "% Needs \\usepackage{booktabs,graphicx}.\n"
+_LABELS = {
+    "roc_auc": "tab:roc_metrics",
+    "average_precision": "tab:ap_metrics",
+    "recall_at_k": "tab:recall_metrics",
+}
+_NETWORKS, _ROWS = 2, 45  # that a page has room for
+# as large as it is, or as wide as the text if that is less
+_FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 
 
 def latex(table: Table) -> str:
-    r"""The table for a paper: needs booktabs; best mean in bold, best maximum underlined."""
-    names = [
-        rf"\multicolumn{{3}}{{c}}{{\textbf{{{_escaped(shown(name))}}}}}" for name in table.datasets
+    """The tables of a metric, each two networks wide and no longer than a page."""
+    parts = [
+        (datasets, page)
+        for datasets in _pieces(table.datasets, _NETWORKS)
+        for page in _pages(table, datasets)
     ]
-    known = [
-        rf"\multicolumn{{3}}{{c}}{{{facts.outliers} of {facts.nodes} outliers, "
-        rf"random $\pm {facts.random_spread:.1f}$}}"
-        for facts in (table.results.facts[name] for name in table.datasets)
-    ]
-    columns = ["measured & published & size"] * len(table.datasets)
+    floats = (
+        _float(table, number, datasets, page)
+        for number, (datasets, page) in enumerate(parts, start=1)
+    )
+    return "\n".join(floats)
+
+
+def _pieces(whole: Sequence[str], length: int) -> list[Sequence[str]]:
+    return [whole[start : start + length] for start in range(0, len(whole), length)]
+
+
+def _pages(table: Table, datasets: Iterable[str]) -> list[list[str]]:
+    """The rows run on any of these networks; families stay together where they can."""
+    pages: list[list[str]] = [[]]
+    for group in table.groups():
+        run = [row for row in group if any((row, d) in table.cells for d in datasets)]
+        for piece in _pieces(run, _ROWS):
+            if len(pages[-1]) + len(piece) > _ROWS:
+                pages.append([])
+            pages[-1].extend(piece)
+    return pages
+
+
+def _float(table: Table, number: int, datasets: Sequence[str], page: Sequence[str]) -> str:
+    label = _LABELS[table.metric]
     lines = [
-        rf"\begin{{tabular}}{{l|{'ccc' * len(table.datasets)}}}",
+        r"\begin{table*}[htp]",
+        rf"\caption{{{_caption(table) if number == 1 else _continued(table)}}}",
+        rf"\label{{{label if number == 1 else f'{label}_{number}'}}}",
+        r"\scriptsize",
+        r"\setlength\tabcolsep{4pt}",
+        r"\centering",
+        r"\vskip 0.1in",
+        _FIT,
+        *_tabular(table, datasets, page),
+        r"\end{table*}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _caption(table: Table) -> str:
+    marks = (
+        r"The best mean is \textbf{bold}, the best maximum \underline{underlined}.",
+        "Below a network: its outliers, the number of trials, what a random score gets.",
+    )
+    told = (_escaped(text) for text in (FEWER, *legend(table)))
+    title = _escaped(f"{TITLES[table.metric]}. {NUMBERS}")
+    return " ".join([title, *marks, *told])
+
+
+def _continued(table: Table) -> str:
+    title = _escaped(TITLES[table.metric])
+    return rf"{title}, continued from Table~\ref{{{_LABELS[table.metric]}}}."
+
+
+def _tabular(table: Table, datasets: Sequence[str], page: Sequence[str]) -> list[str]:
+    names = [rf"\textbf{{{_escaped(shown(name))}}}" for name in datasets]
+    known, chance = [], []
+    for name in datasets:
+        facts = table.results.facts[name]
+        random = facts.by_chance(table.metric)
+        outliers = f"{counted(facts.outliers, 'outlier')} among {facts.nodes:,}"
+        known.append(f"{outliers}, {counted(table.most_trials(name), 'trial')}")
+        chance.append(rf"random ${random.mean:.1f} \pm {random.std:.1f}$")
+    columns = ["measured & published & size"] * len(datasets)
+    under = "".join(rf"\cmidrule(lr){{{3 * i + 2}-{3 * i + 4}}}" for i in range(len(datasets)))
+    lines = [
+        rf"\begin{{tabular}}{{l{'ccc' * len(datasets)}}}",
         r"\toprule",
-        rf"\textbf{{Algorithm}} & {' & '.join(names)} \\",
-        rf" & {' & '.join(known)} \\",
+        rf"\textbf{{Algorithm}} & {_spanning(names)} \\",
+        rf" & {_spanning(known)} \\",
+        rf" & {_spanning(chance)} \\",
+        under,
         rf" & {' & '.join(columns)} \\",
     ]
-    for group in table.groups():
+    for _, family in groupby(page, lambda row: rows()[row].family):
         lines.append(r"\midrule")
-        for row in group:
-            cells = [_latex_cells(table, row, dataset) for dataset in table.datasets]
-            lines.append(rf"{_escaped(rows()[row].title)} & {' & '.join(cells)} \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        for row in family:
+            cells = [_latex_cells(table, row, dataset) for dataset in datasets]
+            lines.append(rf"{_title(row)} & {' & '.join(cells)} \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}}"]
+
+
+def _spanning(texts: Iterable[str]) -> str:
+    """Each over the three columns of a network."""
+    return " & ".join(rf"\multicolumn{{3}}{{c}}{{{text}}}" for text in texts)
+
+
+def _title(row: str) -> str:
+    title = rows()[row].title
+    minus = "$-$" if title.startswith("-") else ""
+    return minus + _escaped(title.removeprefix("-"))
 
 
 def _latex_cells(table: Table, row: str, dataset: str) -> str:
@@ -43,7 +133,7 @@ def _latex_cells(table: Table, row: str, dataset: str) -> str:
     if not cell.known:
         return f"{_escaped(cell.failed)} & {beside} & --"
     mean, largest = f"{cell.mean:.1f}", f"{cell.largest:.1f}"
-    if round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
+    if table.is_best(row, dataset):
         mean = rf"\mathbf{{{mean}}}"
     if cell.repeated and round(cell.largest, 1) == table.best(
         dataset, lambda c: c.largest if c.repeated else 0.0
@@ -56,5 +146,6 @@ def _latex_cells(table: Table, row: str, dataset: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    spelled = {"\\": "/", "^": r"\^{}", "~": r"\~{}"}
+    spelled = {"\\": "/", "^": r"\^{}", "~": r"\~{}", "±": r"$\pm$"}
+    spelled |= {sign: f"${sign}$" for sign in "<>|"}
     return "".join(spelled.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,8 @@ OURS = {
 # (docs/method.md, "As published").
 PUBLISHED = {"hidden_size": 32, "solver": "em-overshoot"}
 
+_MANY = 4  # rows of a job that are not told one by one
+
 
 @dataclass(frozen=True)
 class Row:
@@ -49,13 +51,23 @@ class Job:
     """One piece of work of a trial, which may fill several rows, by their names.
 
     `run` computes those wanted, from a network without labels. `needs` is the module that must
-    be installed, one of the extra `bench`.
+    be installed, one of the extra `bench`. `title` is what the rows are called together.
     """
 
     name: str
     rows: Mapping[str, Row]
     run: Run
     needs: str = ""
+    title: str = ""
+
+    def title_of(self, run: Sequence[str]) -> str:
+        """These rows of the job, in the titles they have in the table."""
+        titles = [self.rows[row].title for row in run]
+        if len(titles) < _MANY:
+            listed = "; ".join(titles)
+        else:
+            listed = f"{titles[0]} … {titles[-1]} ({len(titles)} rows)"
+        return f"{self.title}: {listed}" if self.title and len(titles) > 1 else listed
 
 
 def _variant(name: str, title: str, family: str, **settings: Any) -> Job:
@@ -193,12 +205,12 @@ def jobs() -> dict[str, Job]:
     }
     likelihood = {"likelihood": Row("Likelihood", "likelihood")}
     listed = [
-        Job("trivial", trivial, _trivial),
-        Job("training-free", free, _training_free),
+        Job("trivial", trivial, _trivial, title="Trivial scores"),
+        Job("training-free", free, _training_free, title="Training-free"),
         *_library_jobs(),
         Job("oddball", {"oddball": Row("OddBall", "ego-networks")}, _ego_networks),
         Job("amen", {"amen": Row("AMEN", "ego-networks")}, _ego_networks),
-        Job("gdss", four | others | likelihood, _score),
+        Job("gdss", four | others | likelihood, _score, title="GDSS"),
         _variant("published", "as published", "published", **PUBLISHED),
         _variant("untrained", "untrained", "untrained", epochs=0),
         _variant("graff", "GRAFF", "models", model="gdss-graff"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-_FEWEST, _MOST = 3, 30  # nodes of an ego-graph that shows something and can still be read
+FEWEST, MOST = 3, 30  # nodes of an ego-graph that shows something and can still be read
 _COLUMN, _ROW = 1.5, 1.2  # inches
 
 
@@ -60,7 +60,7 @@ def choose_nodes(num_nodes: int, count: int, seed: int) -> NDArray[np.int64]:
 def choose_centres(ego_sizes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
     """At most `count` random nodes whose ego-graphs have 3 to 30 nodes; others if there are few."""
     order = _shuffled(len(ego_sizes), seed)
-    unfit = (ego_sizes[order] < _FEWEST) | (ego_sizes[order] > _MOST)
+    unfit = (ego_sizes[order] < FEWEST) | (ego_sizes[order] > MOST)
     return order[np.argsort(unfit, kind="stable")][:count]
 
 

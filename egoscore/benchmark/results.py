@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from egoscore.benchmark.chance import CHANCE, Chance
 from egoscore.benchmark.trial import OK, Record
 from egoscore.engine.files import is_ours, write_text
 from egoscore.errors import InputError, RunError
@@ -44,11 +44,9 @@ class Facts:
         sizes = graph.num_nodes, graph.num_edges, graph.num_features
         return cls(*sizes, outliers, graph.fingerprint())
 
-    @property
-    def random_spread(self) -> float:
-        """Standard deviation of a random score's ROC-AUC in percent (Mann and Whitney, 1947)."""
-        normal = self.nodes - self.outliers
-        return 100 * math.sqrt((self.nodes + 1) / (12 * self.outliers * normal))
+    def by_chance(self, metric: str) -> Chance:
+        """What a random score gets."""
+        return CHANCE[metric](self.nodes, self.outliers)
 
 
 class Results:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 
 from egoscore.benchmark.cells import TITLES, Table, note, shown
 from egoscore.benchmark.methods import job_of, rows
+from egoscore.benchmark.notes import FEWER, NUMBERS, legend
 from egoscore.benchmark.results import Results
+from egoscore.numerals import counted
 
 _COLUMNS = (
-    *("metric", "dataset", "nodes", "outliers", "random_spread"),
+    *("metric", "dataset", "nodes", "outliers", "random_mean", "random_spread"),
     *("method", "mean", "std", "max", "trials", "failures"),
     *("published_mean", "published_std", "published_max", "published_failure"),
     *("size_correlation", "cpu_seconds", "memory_mb"),
@@ -21,7 +24,7 @@ _COLUMNS = (
 
 
 def markdown(table: Table) -> str:
-    """The table for a page; a random score's spread and the number of outliers in its head."""
+    """The table for a page; in its head outliers, trials, and what a random score gets."""
     head = [
         f" {_in_row(heading(table, dataset))} | published | size |" for dataset in table.datasets
     ]
@@ -39,8 +42,7 @@ def markdown(table: Table) -> str:
 
 def _markdown_cells(table: Table, row: str, dataset: str) -> str:
     measured, beside, size = texts(table, row, dataset)
-    cell = table.cells.get((row, dataset))
-    if cell and cell.known and round(cell.mean, 1) == table.best(dataset, lambda c: c.mean):
+    if table.is_best(row, dataset):
         mean, gap, rest = measured.partition(" ")
         measured = f"**{mean}**{gap}{rest}"
     return f" {measured} | {beside} | {size} |"
@@ -67,12 +69,20 @@ def _numbers(mean: float, std: float, largest: float) -> str:
 
 
 def heading(table: Table, dataset: str) -> str:
-    """A network, how many outliers it has, and how much chance alone moves the ROC-AUC."""
+    """A network, its outliers and trials, and what a random score gets."""
     facts = table.results.facts[dataset]
+    random = facts.by_chance(table.metric)
     return (
-        f"{shown(dataset)} ({facts.outliers:,} outliers among {facts.nodes:,}; a random "
-        f"score's AUC spreads by {facts.random_spread:.1f})"
+        f"{shown(dataset)} ({counted(facts.outliers, 'outlier')} among {facts.nodes:,}; "
+        f"{counted(table.most_trials(dataset), 'trial')}; "
+        f"a random score gets {random.mean:.1f} ± {random.std:.1f})"
     )
+
+
+def legend_markdown(results: Results) -> str:
+    """How to read the tables."""
+    notes = legend(Table.of(results, "roc_auc"))
+    return " ".join([NUMBERS, "The best mean is bold.", FEWER, *notes]) + "\n"
 
 
 def _in_row(text: str) -> str:
@@ -86,20 +96,25 @@ def cost_markdown(results: Results) -> str:
     lines = [
         "**CPU seconds of a trial (mean), MB above imports and data (largest)**",
         "",
+        "A line is a job: rows that are computed in one run, from one model where they share it.",
+        "",
         f"|  |{''.join(f' {_in_row(shown(name))} |' for name in table.datasets)}",
         f"|---|{'---|' * len(table.datasets)}",
     ]
-    by_job = {job_of()[row].name: row for row in reversed(table.rows)}
-    for job, row in reversed(by_job.items()):
-        parts = [f"| {job} |"]
-        for dataset in table.datasets:
-            cell = table.cells.get((row, dataset))
-            known = cell is not None and cell.known
-            parts.append(
-                f" {cell.cpu_seconds:.1f}, {cell.memory_mb:.0f} |" if cell and known else "  |"
-            )
-        lines.append("".join(parts))
+    for _, mine in groupby(table.rows, lambda row: job_of()[row].name):
+        run = tuple(mine)
+        costs = [_cost(table, run, dataset) for dataset in table.datasets]
+        lines.append(f"| {job_of()[run[0]].title_of(run)} |{''.join(costs)}")
     return "\n".join(lines) + "\n"
+
+
+def _cost(table: Table, run: Sequence[str], dataset: str) -> str:
+    """That of the first row of a job that ended well, or how it failed."""
+    cells = [cell for row in run if (cell := table.cells.get((row, dataset)))]
+    for cell in cells:
+        if cell.known:
+            return f" {cell.cpu_seconds:.1f}, {cell.memory_mb:.0f} |"
+    return f" {cells[0].failed if cells else ''} |"
 
 
 def defects_markdown(results: Results) -> str:
@@ -142,8 +157,10 @@ def write_csv(results: Results) -> str:
             numbers = [cell.mean, cell.std, cell.largest]
             further = [cell.size_correlation, cell.cpu_seconds, cell.memory_mb]
             facts = results.facts[dataset]
+            random = facts.by_chance(metric)
             writer.writerow(
-                [metric, dataset, facts.nodes, facts.outliers, _short(facts.random_spread)]
+                [metric, dataset, facts.nodes, facts.outliers]
+                + [_short(random.mean), _short(random.std)]
                 + [row, *map(_short, numbers), cell.trials, cell.failed]
                 + beside
                 + [_short(value) for value in further]

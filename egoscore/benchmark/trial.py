@@ -138,4 +138,5 @@ def not_run(task: Task, records: Iterable[Record]) -> list[Record]:
     """Records of a trial that is skipped because an earlier one hit a limit."""
     first = next(iter(records))
     reason = f"not run: trial {first['trial']} hit the limit ({first['reason']})"
-    return task.records(first["status"], reason)
+    limits = {name: first[name] for name in ("time_limit", "memory_limit") if name in first}
+    return [record | limits for record in task.records(first["status"], reason)]

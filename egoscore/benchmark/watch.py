@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import (
@@ -15,27 +18,74 @@ from rich.progress import (
     ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.progress import Task as Bar
+from rich.table import Column
 from rich.text import Text
 
 from egoscore.benchmark.trial import OK, Record, Task
 from egoscore.numerals import counted
 from egoscore.printable import printable
 
-_AGO = 7 * 24 * 3600.0  # all of a benchmark tells what is left: trials may take hours
+_WIDE = 100  # columns of a terminal with room for a long bar
+_MOST = 4  # rows of a job whose numbers are told
+
+
+@dataclass
+class _Pace:
+    """How fast trials end, from which follows what is left."""
+
+    began: float
+    last: float
+    ended: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Seconds from one trial that ends to the next, over the whole run."""
+        return (self.last - self.began) / self.ended
+
+    def left(self, remaining: int, now: float) -> float | None:
+        """Seconds for the trials that remain; None if nobody knows.
+
+        It falls while a trial runs. One that takes longer than others before it counts as if it
+        ended now, so that the time rises with it.
+        """
+        if not self.ended or not remaining:
+            return None
+        since = now - self.last
+        if since < self.mean:
+            return remaining * self.mean - since
+        return (remaining - 1) * (now - self.began) / (self.ended + 1) or None
+
+
+class _Left(ProgressColumn):
+    """The time left, if it is known."""
+
+    def __init__(self, pace: _Pace) -> None:
+        super().__init__(Column(no_wrap=True))
+        self._pace = pace
+
+    def render(self, task: Bar) -> Text:
+        """Nothing until a trial has ended."""
+        remaining = 0 if task.total is None else int(task.total - task.completed)
+        seconds = self._pace.left(remaining, time.monotonic())
+        return Text("" if seconds is None else f"left: {timedelta(seconds=round(seconds))}")
 
 
 class _Rate(ProgressColumn):
     """How many trials an hour or a minute are done."""
 
+    def __init__(self, pace: _Pace) -> None:
+        super().__init__(Column(no_wrap=True))
+        self._pace = pace
+
     def render(self, task: Bar) -> Text:
-        """Nothing until two are done."""
-        if task.speed is None:
+        """Nothing until one is done."""
+        if not self._pace.ended:
             return Text("")
-        often, unit = (3600, "h") if task.speed < 1 / 60 else (60, "min")
-        return Text(f"{often * task.speed:.3g}/{unit},")
+        speed = 1 / max(self._pace.mean, 1e-3)
+        often, unit = (3600, "h") if speed < 1 / 60 else (60, "min")
+        return Text(f"{often * speed:.3g}/{unit},")
 
 
 class ShowProgress:
@@ -43,17 +93,16 @@ class ShowProgress:
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
+        self._pace = _Pace(time.monotonic(), time.monotonic())
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(20),
-            MofNCompleteColumn(),
+            BarColumn(20 if self._console.width >= _WIDE else 10),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
             TextColumn("trials,"),
-            _Rate(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
+            _Rate(self._pace),
+            TimeElapsedColumn(table_column=Column(no_wrap=True)),
+            _Left(self._pace),
             console=self._console,
-            speed_estimate_period=_AGO,
         )
         self._all = self._bar.add_task("Benchmark", total=None)
         self._running: dict[Task, float] = {}
@@ -74,6 +123,7 @@ class ShowProgress:
 
     def begin(self, total: int, done: int) -> None:
         """So many trials in all, so many of them done earlier."""
+        self._pace.began = self._pace.last = time.monotonic()
         self._bar.update(self._all, total=total, completed=done)
         self._say(f"{counted(total - done, 'trial')} to run, {done} done before.")
 
@@ -83,17 +133,33 @@ class ShowProgress:
 
     def finished(self, task: Task, records: list[Record]) -> None:
         """A trial is over."""
-        self._running.pop(task, None)
+        if self._running.pop(task, None) is not None:  # else it was skipped, which took no time
+            self._pace.last = time.monotonic()
+            self._pace.ended += 1
         self._bar.advance(self._all)
-        self._say(f"{_name(task)}: {_outcome(records)}")
+        self._live.refresh()  # or what is said would stand above a picture in which it still runs
+        self._say(self._told(task, records))
+
+    def _told(self, task: Task, records: list[Record]) -> str:
+        """How a trial ended; on a terminal with as many numbers as a line has room for."""
+        for count in range(_MOST, 0, -1):
+            told = printable(f"{_name(task)}: {_outcome(records, count)}")
+            if not self._console.is_terminal or cell_len(told) <= self._console.width:
+                break
+        return told
 
     def _say(self, sentence: str) -> None:
-        self._console.print(Text(printable(sentence)), soft_wrap=True)
+        # a terminal would break lines within words; a file has its lines whole
+        self._console.print(Text(printable(sentence)), soft_wrap=not self._console.is_terminal)
 
     def _picture(self) -> Group:
         now = time.monotonic()
         lines = [
-            Text(f"  running {_name(task)}, {now - began:.0f} s")
+            Text(
+                printable(f"  running {_name(task)}, {now - began:.0f} s"),
+                no_wrap=True,
+                overflow="ellipsis",
+            )
             for task, began in list(self._running.items())  # others change it meanwhile
         ]
         return Group(*lines, self._bar)
@@ -103,10 +169,10 @@ def _name(task: Task) -> str:
     return f"{task.dataset} {task.job} trial {task.trial}"
 
 
-def _outcome(records: list[Record]) -> str:
+def _outcome(records: list[Record], count: int) -> str:
     bad = [record for record in records if record["status"] != OK]
     if bad:
         return f"{bad[0]['status']} ({bad[0]['reason']})"
-    shown = ", ".join(f"{r['method']} {100 * r['roc_auc']:.1f}" for r in records[:4])
-    more = ", …" if len(records) > 4 else ""
+    shown = ", ".join(f"{r['method']} {100 * r['roc_auc']:.1f}" for r in records[:count])
+    more = ", …" if len(records) > count else ""
     return f"ROC-AUC {shown}{more}; {records[0]['cpu_seconds']:.1f} CPU s"

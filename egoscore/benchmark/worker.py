@@ -84,7 +84,11 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: Path) -> li
         os.close(reading)
     _, status, usage = os.wait4(child, 0)
     _kill(child)  # what it may have started and left behind
-    clock = {"seconds": round(time.monotonic() - began, 3)}
+    clock = {
+        "seconds": round(time.monotonic() - began, 3),
+        "time_limit": limits.seconds,
+        "memory_limit": limits.gigabytes,
+    }
     if answer is not None and answer.endswith(b"\n"):
         return [record | clock for record in json.loads(answer)]
     # killed, or dead before it had told all

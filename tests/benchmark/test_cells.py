@@ -100,6 +100,11 @@ def test_the_best_is_the_largest_on_its_network_as_it_is_printed():
     assert table.best("disney", lambda cell: cell.largest) == 90.0
     assert table.best("net", lambda cell: cell.mean) == 95.0
     assert np.isnan(table.best("books", lambda cell: cell.mean))
+    assert table.is_best("lof", "disney")  # 70.02 and 70.04 are both printed as 70.0
+    assert table.is_best("if", "disney")
+    assert not table.is_best("scan", "disney")
+    assert not table.is_best("scan", "books")
+    assert not table.is_best("if", "net")  # not run
 
 
 def test_a_note_tells_of_trials_that_are_missing_or_failed():

@@ -8,7 +8,13 @@ import pytest
 
 from egoscore.benchmark import command
 from egoscore.benchmark.cells import TITLES, Table
-from egoscore.benchmark.command import list_rows, run_and_tell, show_table, write_tables
+from egoscore.benchmark.command import (
+    list_rows,
+    run_and_tell,
+    show_legend,
+    show_table,
+    write_tables,
+)
 from egoscore.benchmark.methods import rows
 from egoscore.benchmark.results import Facts, Results
 from egoscore.benchmark.runner import Benchmark
@@ -74,6 +80,29 @@ def test_a_network_is_shown_with_the_rows_that_were_run_on_it(results, capsys):
     assert grid(text) == [["LOF", "75.0 ± 0.0 (75.0)", "", "+0.50"]]
 
 
+@pytest.mark.parametrize(("row", "marked"), [("lof", "90.0"), ("radar", "75.0")])
+def test_the_best_mean_is_bold_on_a_terminal(results, monkeypatch, capsys, row, marked):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    better = {"roc_auc": 0.9 if row == "lof" else 0.5}
+    results.add([record("disney", "lof", 0) | better])
+    results.add([record("disney", "lof", 1) | better])
+    show_table(Table.of(results, "roc_auc"), "disney")
+    lines = (line for line in capsys.readouterr().out.splitlines() if line.startswith("│"))
+    assert re.findall(r"\x1b\[1m(.*?)\x1b\[0m", "".join(lines)) == [marked]
+
+
+def test_the_legend_is_broken_at_spaces_on_a_terminal_only(results, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "50")
+    show_legend(Table.of(results, "roc_auc"))
+    whole = capsys.readouterr().out
+    assert "size: rank correlation of a score with the size of the ego-graph." in whole.splitlines()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    show_legend(Table.of(results, "roc_auc"))
+    broken = capsys.readouterr().out
+    assert max(map(len, broken.splitlines())) <= 50
+    assert broken.split() == whole.split()
+
+
 def test_every_file_has_every_metric_with_its_own_numbers(results):
     write_tables(results)
     best = [text for m, v in METRICS.items() for text in (TITLES[m], f"{100 * v:.1f}")]
@@ -82,8 +111,12 @@ def test_every_file_has_every_metric_with_its_own_numbers(results):
     assert bold == best
     assert cost.startswith("CPU seconds")
     assert defects.startswith("Known defects")
-    marked = re.findall(r"^% (.+)|\\mathbf{(.+?)}", latex, re.MULTILINE)
-    assert list(dict.fromkeys(title or number for title, number in marked)) == best
+    marked = re.findall(r"\\caption{(.+?)\. |\\mathbf{(.+?)}", latex)
+    found = (title.replace("\\", "") or number for title, number in marked)
+    assert list(dict.fromkeys(found)) == best
+    assert latex.startswith("% Needs \\usepackage{booktabs,graphicx}.\n")
+    for text in (markdown, latex):
+        assert "size: rank correlation of a score with the size of the ego-graph." in text
     with (results.path / "tables.csv").open(newline="") as file:
         found = {(r["metric"], r["dataset"], r["method"]): r["mean"] for r in csv.DictReader(file)}
     ran = [("disney", "lof"), ("disney", "radar"), ("/data/[b]net", "lof")]

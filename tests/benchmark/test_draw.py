@@ -93,6 +93,10 @@ def test_large_networks_are_sampled_and_the_titles_say_so(small, tmp_path, monke
     ]
     assert all("1 epochs" in str(title) for title in titles.values())
     assert titles["solver_errors"].startswith("Mine: 4 of 40 nodes")
+    assert titles["plate"].splitlines() == [
+        "Mine: ego-graphs of 1 of 40 nodes, 1 epochs of training",
+        "nodes drawn at random (seed 0), those with ego-graphs of 3 to 30 nodes first",
+    ]
 
 
 def test_one_divergence_does_not_cost_the_other_figures(small, tmp_path, monkeypatch):

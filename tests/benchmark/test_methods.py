@@ -125,3 +125,17 @@ def test_permuting_the_labels_changes_no_score_of_ours(job, monkeypatch):
             jobs()[job].run(given, Short("builtin", job, 0), wanted) for given in (graph, shuffled)
         )
     assert all(np.array_equal(first[row], second[row]) for row in wanted)
+
+
+@pytest.mark.parametrize(
+    ("job", "run", "title"),
+    [
+        ("lof", ["lof"], "LOF"),
+        ("gdss", ["rec"], "Rec"),
+        ("gdss", ["rec", "energy"], "GDSS: Rec; Energy"),
+        ("gdss", ["rec", "energy", "rec@s4", "likelihood"], "GDSS: Rec … Likelihood (4 rows)"),
+        ("untrained", ["rec-untrained", "energy-untrained"], "Rec, untrained; Energy, untrained"),
+    ],
+)
+def test_a_job_is_told_by_the_titles_of_its_rows(job, run, title):
+    assert jobs()[job].title_of(run) == title

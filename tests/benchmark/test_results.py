@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from egoscore import generate_network
+from egoscore.benchmark.chance import roc_auc
 from egoscore.benchmark.results import Facts, Results
 from egoscore.errors import InputError, RunError
 
@@ -102,8 +102,6 @@ def test_facts_need_outliers_of_both_kinds():
             Facts.of(replace(graph, labels=labels), "net")
 
 
-def test_the_spread_of_a_random_score_is_measured():
-    random = np.random.default_rng(0)
-    labels = np.arange(100) < 5
-    aucs = [100 * roc_auc_score(labels, random.random(100)) for _ in range(4000)]
-    assert FACTS.random_spread == pytest.approx(np.std(aucs), rel=0.05)
+def test_chance_is_that_of_the_metric():
+    assert FACTS.by_chance("roc_auc") == roc_auc(FACTS.nodes, FACTS.outliers)
+    assert FACTS.by_chance("recall_at_k").mean == 100 * FACTS.outliers / FACTS.nodes

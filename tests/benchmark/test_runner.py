@@ -108,6 +108,7 @@ def test_a_trial_that_takes_too_long_is_killed_and_the_others_are_not_tried(tmp_
     more = plan_for(small, tmp_path / "b", "paper", trials=5, limits=limits)
     last = run_benchmark(more, watch).of(small, "rec")[4]
     assert last["reason"].startswith("not run")  # also after a new start
+    assert {record["time_limit"] for record in (*found, last)} == {1.5}
 
 
 def test_a_trial_that_takes_too_much_memory_is_oom(tmp_path):
@@ -216,7 +217,7 @@ def test_the_command_prints_the_table_and_lists_methods(small, tmp_path):
         [*command, "--out", str(tmp_path / "b")], capture_output=True, text=True, check=True
     )
     assert "LOF" in done.stdout
-    assert "a random score's AUC" in " ".join(done.stdout.split())
+    assert "a random score gets 50.0 ±" in " ".join(done.stdout.split())
     assert "| LOF |" in (tmp_path / "b" / "tables.md").read_text()
     assert "2 trials to run" in done.stderr
     listed = subprocess.run([*EGOSCORE, "bench", "--list"], capture_output=True, text=True)

@@ -10,6 +10,7 @@ from egoscore.benchmark.results import Facts, Results
 from egoscore.benchmark.tables import (
     cost_markdown,
     defects_markdown,
+    legend_markdown,
     markdown,
     versions_markdown,
     write_csv,
@@ -47,14 +48,32 @@ def results(tmp_path):
 def test_markdown_shows_everything_a_reader_needs(results):
     text = markdown(Table.of(results, "roc_auc"))
     lines = text.splitlines()
-    assert "6 outliers among 124" in lines[2]
-    assert "spreads by 12.1" in lines[2]
+    disney = "Disney (6 outliers among 124; 3 trials; a random score gets 50.0 ± 12.1)"
+    assert f"| {disney} | published | size | net_1 (2 outliers among 10; 1 trial; " in lines[2]
     row = {line.split("|")[1].strip(): line for line in lines[4:]}
     assert "60.0 ± 10.0 (70.0) [1 failed] | 47.9 ± 0.0 (47.9) | -0.50 |" in row["LOF"]
     assert "**70.0** ± 21.6 (90.0) | 65.0 ± 11.2 (79.8)" in row["Rec"]
     assert "**70.0** ± 0.0 (70.0)" in row["-Degree"]  # trivial scores may be best
     assert "3 OOM | 38.8 ± 8.9 (52.5) |" in row["GUIDE"]
     assert len({line.count("|") for line in lines[2:]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "chance"), [("average_precision", "8.2 ± 5.3"), ("recall_at_k", "4.8 ± 8.6")]
+)
+def test_chance_is_told_of_the_metric_at_hand(results, metric, chance):
+    assert f"a random score gets {chance})" in markdown(Table.of(results, metric))
+    found = csv.DictReader(io.StringIO(write_csv(results)))
+    line = next(r for r in found if (r["metric"], r["dataset"]) == (metric, "disney"))
+    spread = f"{float(line['random_mean']):.1f} ± {float(line['random_spread']):.1f}"
+    assert spread == chance
+
+
+def test_what_the_columns_mean_is_told_above(results):
+    text = legend_markdown(results)
+    assert text.count("\n") == 1
+    assert "size: rank correlation of a score with the size of the ego-graph." in text
+    assert "OOM: out of memory with a limit not kept." in text
 
 
 def test_rows_with_fewer_trials_say_so_and_defects_are_told(results):
@@ -78,8 +97,17 @@ def test_csv_has_all_numbers(results):
 
 
 def test_cost_is_the_mean_time_and_the_largest_memory(results):
-    text = cost_markdown(results)
-    assert "| gdss | 3.0, 102 |  |" in text
+    results.add([record("disney", "energy", 0, 0.5), record("net_1", "energy", 0, 0.5)])
+    results.add([record("disney", row, 0, 0.5) for row in ("degree", "random", "clustering")])
+    title, _, job, _, *table = cost_markdown(results).splitlines()
+    assert title.startswith("**CPU seconds")
+    assert job.startswith("A line is a job: ")
+    assert table[2:] == [
+        "| Trivial scores: Random … Clustering (4 rows) | 2.0, 100 |  |",
+        "| LOF | 2.5, 101 | 2.0, 100 |",
+        "| GUIDE | 3 OOM |  |",
+        "| GDSS: Rec; Energy | 3.0, 102 | 2.0, 100 |",  # there Energy's, as Rec was not run
+    ]
 
 
 def test_a_table_of_nothing_is_no_error(tmp_path):
@@ -92,7 +120,16 @@ def test_a_bar_in_the_name_of_a_folder_begins_no_cell(results):
     results.note({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
     results.add([record("/data/a|b", "lof", 0, 0.25)])
     for text in (markdown(Table.of(results, "roc_auc")), cost_markdown(results)):
-        assert len({line.replace(r"\|", "").count("|") for line in text.splitlines()[2:]}) == 1
+        assert (
+            len(
+                {
+                    line.replace(r"\|", "").count("|")
+                    for line in text.splitlines()
+                    if line[:1] == "|"
+                }
+            )
+            == 1
+        )
         assert r"a\|b" in text
 
 

@@ -186,8 +186,10 @@ def test_a_reason_is_never_long(judged):
     assert len(judged(raising(ValueError("x" * 9999)))["degree"]["reason"]) == 500
 
 
-def test_a_trial_that_is_skipped_says_which_one_hit_the_limit():
-    first = Task("net", None, "gdss", ("rec", "energy"), 4).records("TLE", "more than 2 s")
+@pytest.mark.parametrize("limits", [{}, {"time_limit": 2.0, "memory_limit": 16.0}])
+def test_a_trial_that_is_skipped_says_which_one_hit_the_limit(limits):
+    killed = Task("net", None, "gdss", ("rec", "energy"), 4).records("TLE", "more than 2 s")
+    first = [record | limits | {"seconds": 2.01} for record in killed]
     assert not_run(Task("net", None, "gdss", ("energy",), 7), first) == [
         {
             "dataset": "net",
@@ -196,6 +198,7 @@ def test_a_trial_that_is_skipped_says_which_one_hit_the_limit():
             "trial": 7,
             "status": "TLE",
             "reason": "not run: trial 4 hit the limit (more than 2 s)",
+            **limits,
         }
     ]
 

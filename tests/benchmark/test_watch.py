@@ -6,6 +6,7 @@ from contextlib import redirect_stderr
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from egoscore.benchmark import watch
 from egoscore.benchmark.trial import Task
@@ -32,6 +33,14 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, as long as the test does not move it."""
+    now = [1000.0]
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
 
 
 def good(**aucs):
@@ -89,43 +98,139 @@ def test_a_reason_is_text_and_stays_on_its_line(capsys, reason, said):
     assert capsys.readouterr().err == f"net lof trial 2: failed ({said})\n"
 
 
-def test_a_terminal_shows_what_runs_for_how_long_and_how_far_it_is(monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: now[0]))
+def test_a_terminal_shows_what_runs_for_how_long_and_how_far_it_is(clock):
     terminal = Terminal()
     with redirect_stderr(terminal), ShowProgress() as progress:
         progress.begin(9, 5)
         progress.started(FIRST)
-        now[0] += 30
+        clock[0] += 30
         progress.started(SECOND)
-        now[0] += 12
+        clock[0] += 12
         progress.finished(FIRST, good(lof=0.5))
     *_, before, running, bar = terminal.words()
     assert running == "running net gdss trial 2, 12 s"
     assert not before.startswith("running")  # the first is over
-    assert re.fullmatch(r"Benchmark \S+ 6/9 trials, [\d.e+]+/min, 0:00:00 left: \S+", bar)
+    assert re.fullmatch(r"Benchmark \S+ 6/9 trials, 1.43/min, 0:00:00 left: 0:02:06", bar)
 
 
 @pytest.mark.parametrize(
-    ("speed", "text"),
-    [(None, ""), (1 / 3600, "1/h,"), (1 / 61, "59/h,"), (0.5, "30/min,"), (12.345, "741/min,")],
+    ("ended", "seconds", "text"),
+    [
+        (0, 5.0, ""),
+        (1, 3600.0, "1/h,"),
+        (2, 122.0, "59/h,"),
+        (10, 20.0, "30/min,"),
+        (1, 0.0, "6e+04/min,"),
+    ],
 )
-def test_the_rate_is_told_by_the_hour_or_the_minute(speed, text):
-    assert watch._Rate().render(SimpleNamespace(speed=speed)).plain == text
+def test_the_rate_is_told_by_the_hour_or_the_minute(ended, seconds, text):
+    rate = watch._Rate(watch._Pace(10.0, 10.0 + seconds, ended))
+    assert rate.render(SimpleNamespace()).plain == text
 
 
-def test_what_is_left_is_told_of_trials_that_take_long(monkeypatch):
-    """From all trials so far, not from the last half minute, in which none may have ended."""
-    now = [0.0]
+@pytest.mark.parametrize(
+    ("ended", "remaining", "since", "left"),
+    [
+        (0, 5, 100.0, None),  # nobody knows
+        (2, 0, 1.0, None),
+        (2, 3, 0.0, 30.0),
+        (2, 3, 4.0, 26.0),  # it falls while a trial runs
+        (2, 3, 10.0, 20.0),
+        (2, 3, 40.0, 40.0),  # and rises with one that takes longer: two more like all three
+        (2, 1, 4.0, 6.0),
+        (2, 1, 40.0, None),  # the last, and overdue
+    ],
+)
+def test_what_is_left_moves_while_a_trial_runs(ended, remaining, since, left):
+    """Trials took ten seconds each."""
+    pace = watch._Pace(0.0, 10.0 * ended, ended)
+    assert pace.left(remaining, 10.0 * ended + since) == (left and pytest.approx(left))
+
+
+def test_what_is_left_counts_trials_of_this_run_that_were_not_skipped(clock):
+    """From all of them, not from the last half minute, in which none may have ended."""
     with ShowProgress() as progress:
-        monkeypatch.setattr(progress._bar, "get_time", lambda: now[0])
+        clock[0] += 100.0
         progress.begin(5, 1)
-        for _ in range(2):
-            now[0] += 1200
-            progress.finished(FIRST, good(lof=0.5))
-        (bar,) = progress._bar.tasks
-        assert bar.speed == pytest.approx(1 / 1200)
-        assert bar.time_remaining == 2400
+        progress.finished(SECOND, bad("TLE", "not run"))
+        assert progress._pace.ended == 0
+        progress.started(FIRST)
+        clock[0] += 1200.0
+        progress.finished(FIRST, good(lof=0.5))
+        assert bar_of(progress).endswith("left: 0:40:00")
+        clock[0] += 60.0
+        assert bar_of(progress).endswith("left: 0:39:00")
+
+
+def bar_of(progress):
+    """The line of the bar."""
+    console = Console(file=io.StringIO(), width=100)
+    console.print(progress._bar)
+    return " ".join(console.file.getvalue().split())
+
+
+def test_nothing_is_said_of_what_is_left_until_it_is_known(clock):
+    progress = ShowProgress()
+    assert re.fullmatch(r"Benchmark \S+ 0/\? trials, \S+", bar_of(progress))
+    progress.begin(5, 1)
+    assert re.fullmatch(r"Benchmark \S+ 1/5 trials, \S+", bar_of(progress))
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+@pytest.mark.parametrize(
+    ("aucs", "most"), [(dict.fromkeys(("energy-unweighted", *"abcdef"), 0.48), 4), ({"a": 1.0}, 1)]
+)
+def test_a_trial_that_is_over_has_one_line_of_a_terminal(monkeypatch, columns, aucs, most):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = Terminal()
+    with redirect_stderr(terminal):
+        ShowProgress().finished(Task("a-name-of-a-network", None, "gdss", (), 10), good(**aucs))
+    (line,) = terminal.words()
+    assert len(line) <= columns
+    assert line.endswith("; 12.3 CPU s")
+    assert 1 <= len(re.findall(r"\b[-\w]+ [\d.]+[,;]", line)) <= most
+
+
+def test_a_terminal_breaks_long_lines_at_spaces_only():
+    terminal = Terminal()
+    reason = " ".join(f"word-number-{number}" for number in range(40))
+    with redirect_stderr(terminal):
+        ShowProgress().finished(FIRST, bad("failed", reason))
+    lines = terminal.words()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 100
+    assert " ".join(lines) == f"net lof trial 2: failed ({reason})"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_display_keeps_to_its_lines(monkeypatch, clock, columns):
+    """A line that the terminal broke would be left behind."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = Terminal()
+    with redirect_stderr(terminal), ShowProgress() as progress:
+        progress.begin(12_000, 1_000)
+        progress.started(Task("/data/" + "long" * 40, None, "gdss", (), 10))
+        progress.started(FIRST)
+        clock[0] += 300_000.0
+        progress.finished(FIRST, good(lof=0.5))
+        console = Console(file=io.StringIO(), width=columns)
+        console.print(progress._picture())
+    running, bar = console.file.getvalue().splitlines()
+    assert running.endswith("…")
+    assert "left: 38190 days" in bar
+
+
+def test_what_is_over_does_not_run_below_its_result(clock):
+    terminal = Terminal()
+    with redirect_stderr(terminal), ShowProgress() as progress:
+        progress.begin(9, 5)
+        progress.started(FIRST)
+        progress._live.refresh()
+        progress.finished(FIRST, good(lof=0.5))
+    words = terminal.words()
+    said = next(i for i, line in enumerate(words) if line.startswith("net lof trial 2: ROC-AUC"))
+    assert any(line.startswith("running") for line in words[:said])
+    assert not any("running" in line for line in words[said:])
 
 
 def test_an_error_leaves_the_terminal_with_its_cursor():

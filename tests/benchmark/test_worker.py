@@ -86,6 +86,7 @@ def test_every_end_is_a_record(way, status, reason):
     assert record["cpu_seconds"] >= 0
     assert record["peak_mb"] > 50
     assert record["parameters"] == {"lr": 0.25}
+    assert (record["time_limit"], record["memory_limit"]) == (60.0, 4.0)
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
@@ -116,6 +117,7 @@ def test_a_trial_that_hangs_is_killed():
     (record,), _ = run("sleep", seconds=2.0)
     assert time.monotonic() - began < 60
     assert (record["status"], record["reason"]) == ("TLE", "more than 2 s")
+    assert record["time_limit"] == 2.0
     assert record["parameters"] == {"lr": 0.25}
 
 
