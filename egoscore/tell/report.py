@@ -13,7 +13,7 @@ from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
 from egoscore.numerals import counted
 from egoscore.tell.brief import brief, number, percent, shown, signed
 from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
-from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
+from egoscore.tell.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.tell.findings import FILE, Findings
 from egoscore.tell.metrics import evaluate
 from egoscore.tell.top_nodes import own_columns, top_rows
@@ -87,7 +87,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"brief": brief, "shown": shown, "number": number}
     environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
-    environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT)}
+    environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT), "ring": RING}
     return environment
 
 
