@@ -11,11 +11,13 @@ from markupsafe import Markup
 
 from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
 from egoscore.numerals import counted
-from egoscore.tell.brief import brief, number, percent, shown, signed
+from egoscore.tell.brief import brief, number, shown, signed
 from egoscore.tell.charts import Chart, histogram, precision_recall, roc
 from egoscore.tell.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.tell.findings import FILE, Findings
+from egoscore.tell.lines import unbroken
 from egoscore.tell.metrics import evaluate
+from egoscore.tell.parts import PARTS
 from egoscore.tell.top_nodes import own_columns, top_rows
 from egoscore.tell.training import training_band, training_curve
 from egoscore.tell.words import (
@@ -69,6 +71,8 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "known": _known(ranking),
         "training": _training(config["preset"], findings),
         "unused": _why_unused(config, findings),
+        "is_default": config["preset"] == "default",
+        "parts": PARTS,
         "facts": _facts(config),
         "files": _FILES,
     }
@@ -86,6 +90,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"brief": brief, "shown": shown, "number": number}
     environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
+    environment.filters |= {"unbroken": unbroken}
     environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT), "ring": RING}
     return environment
 
@@ -144,9 +149,26 @@ def _why_unused(config: dict[str, Any], findings: Findings) -> str:
     return "they add nothing to straight lines here" if is_said else ""
 
 
+def percent(value: float) -> str:
+    """A percentile, never rounded up: 99.9 is not 100."""
+    if np.isnan(value):
+        return number(value)
+    digits = 0 if value < 99 else 1
+    return f"{np.floor(value * 10**digits) / 10**digits:.{digits}f}"
+
+
 def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:
     """Settings, and how the data were read."""
     pairs = {"preset": config["preset"], "share to flag": config["contamination"]}
     pairs |= {"false discovery rate": config["fdr"]} if "fdr" in config else {}
     pairs |= config["settings"]
-    return [(name.replace("_", " "), value) for name, value in pairs.items()]
+    return [(name.replace("_", " "), _told(value)) for name, value in pairs.items()]
+
+
+def _told(setting: Any) -> Any:
+    """A setting as a person would say it."""
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    if isinstance(setting, float):
+        return f"{setting:g}"
+    return "automatic" if setting is None or setting == "auto" else setting
