@@ -59,10 +59,10 @@ def signed(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A percentile, with enough digits to tell 99.9 from 100."""
+    """A percentile, never rounded up: 99.9 is not 100."""
     if math.isnan(value):
         return number(value)
-    digits = 0 if value < 99 else 1 if value < 99.9 else 2
+    digits = 0 if value < 99 else 1
     return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +41,9 @@ class Line:
 class Chart:
     """One chart.
 
-    Attributes: `label` what it shows, for those who do not see it; `cut` where the threshold is;
-    `chance` the points of what a score that knows nothing would give.
+    Attributes: `label` what it shows, for those who do not see it; `band` the outline of what lies
+    between the least and the greatest line; `cut` where the threshold is; `chance` the points of
+    what a score that knows nothing would give.
     """
 
     frame: Frame
@@ -54,13 +54,17 @@ class Chart:
     y_ticks: tuple[Tick, ...]
     bars: tuple[Bar, ...] = ()
     lines: tuple[Line, ...] = ()
+    band: Line | None = None
     cut: Tick | None = None
     chance: str = ""
 
 
-def histogram(score: Values, threshold: float) -> Chart:
-    """How many nodes have which score; no bar lies on both sides of the threshold."""
-    edges = _edges(score, threshold)
+def histogram(score: Values, threshold: float, start: float = np.inf) -> Chart:
+    """How many nodes have which score; no bar lies on both sides of the threshold.
+
+    The first bar begins at `start`, or at the least score if that is less.
+    """
+    edges = _edges(score, threshold, min(start, float(score.min())))
     counts, _ = np.histogram(score, bins=edges)
     across = WIDE.across(edges[0], edges[-1])
     up = WIDE.up(float(np.sqrt(counts.max())))
@@ -98,40 +102,24 @@ def _bars(
     )
 
 
-def _edges(score: Values, threshold: float) -> Values:
+def _edges(score: Values, threshold: float, low: float) -> Values:
     """Where bars begin and end: the threshold is among them if it is anywhere near."""
-    low, high = float(score.min()), float(score.max())
+    high = float(score.max())
     spread = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-12)
     if not low - spread <= threshold <= high + spread:
         return np.linspace(low, low + spread, _BINS + 1)
     cut = np.nextafter(threshold, np.inf)  # a node on the threshold is not above it
     low, high = min(low, cut), max(high, cut, low + spread)
     width = (high - low) / _BINS
-    below, above = int(np.ceil((cut - low) / width)), int(np.ceil((high - cut) / width))
+    below = round((cut - low) / width)
+    width = (cut - low) / below if below else width  # all bars alike, the first at `low`
+    above = int(np.ceil((high - cut) / width))
     edges: Values = cut + width * np.arange(-below, above + 1)
-    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)
-    return edges
-
-
-def training_curve(losses: Values, num_steps: int, names: Sequence[str], step: str) -> Chart | None:
-    """Losses (rows, networks) relative to the first of each; None if there is no curve to see."""
-    if len(losses) < 2:
-        return None
-    relative = losses / np.where(losses[0] > 0, losses[0], 1.0)
-    across = WIDE.across(1.0, float(max(2, num_steps)))
-    up = WIDE.up(float(np.max(relative[np.isfinite(relative)], initial=1.0)))
-    steps = across(np.linspace(1.0, max(2, num_steps), len(losses)))
-    lines = tuple(
-        Line(
-            name,
-            f"{number(losses[0, column])} → {number(losses[-1, column])}",
-            _points(steps, up(relative[:, column])),
-        )
-        for column, name in enumerate(names)
-    )
-    label = "Training losses, first and last: " + "; ".join(f"{x.name} {x.tells}" for x in lines)
-    titles = (f"{label}.", step, "loss (first = 1)")
-    return Chart(WIDE, *titles, across.ticks(6), up.ticks(4), lines=lines)
+    edges[-1] = max(edges[-1], high)
+    if below:
+        edges[0] = low
+        return edges
+    return np.concatenate([[low], edges]) if low < cut else edges
 
 
 def roc(labels: NDArray[np.integer], score: Values, area: float) -> Chart:
@@ -145,10 +133,14 @@ def roc(labels: NDArray[np.integer], score: Values, area: float) -> Chart:
 
 
 def precision_recall(labels: NDArray[np.integer], score: Values, mean: float) -> Chart:
-    """Share of flagged nodes that are known outliers against share of these that are found."""
+    """Share of flagged nodes that are known outliers against share of these that are found.
+
+    It begins where the first is found: before that there is no share to speak of.
+    """
     from sklearn.metrics import precision_recall_curve
 
     right, found, _ = precision_recall_curve(labels, score)
+    right, found = right[found > 0], found[found > 0]
     chance = float(np.mean(labels))
     titles = ("share of known outliers found", "share of flagged that are known")
     label = (
@@ -168,8 +160,8 @@ def _square(
     """A chart of shares against shares, with the line that chance gives."""
     across, up = SQUARE.across(0.0, 1.0), SQUARE.up(1.0)
     kept = thinned(x, y)
-    line = Line("ranking", "", _points(across(x[kept]), up(y[kept])))
-    dashed = _points(across([0.0, 1.0]), up(chance))
+    line = Line("ranking", "", points(across(x[kept]), up(y[kept])))
+    dashed = points(across([0.0, 1.0]), up(chance))
     ticks = (across.ticks(5), up.ticks(5))
     return Chart(SQUARE, label, *titles, *ticks, lines=(line,), chance=dashed)
 
@@ -185,7 +177,7 @@ def thinned(x: Values, y: Values, most: int = _MOST_POINTS) -> NDArray[np.int64]
     return found
 
 
-def _points(x: Values, y: Values) -> str:
+def points(x: Values, y: Values) -> str:
     """The coordinates of a line; what is no number is passed over."""
     both = np.isfinite(x) & np.isfinite(y)
     return " ".join(f"{a:g},{b:g}" for a, b in zip(x[both], y[both], strict=True))

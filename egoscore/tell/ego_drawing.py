@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Picture
 from egoscore.numerals import counted
-from egoscore.tell.brief import brief, label
+from egoscore.tell.brief import brief
+from egoscore.tell.ego_labels import Circle, Label, labels
 
 SHADES = 9  # how many the page tells apart
 WIDTH, HEIGHT = 340.0, 270.0
 _MOST_NODES = 60
 _ONE_RING = 16  # neighbours; more are put on two
 _NAMED = 12  # neighbours; of more, names are only told when pointed at
-_NAME_WIDTH = 10
+_CENTRE, RING = 11.0, 4.0  # its radius, and how much wider the ring around it is
 _FADES = 0.8  # how much less a link counts with every place between
 
 Edge = tuple[int, int]
@@ -27,8 +28,7 @@ Edge = tuple[int, int]
 class Dot:
     """A node: where it is, its shade (0 least, `SHADES` - 1 greatest, -1 unknown), its name.
 
-    Attributes: `text` is written at `text_x`, `text_y` and extends to where `anchor` says; empty
-    where there is no room for names.
+    Attributes: `label` its name as it is written, None where there is no room.
     """
 
     x: float
@@ -36,10 +36,7 @@ class Dot:
     radius: float
     shade: int
     name: str
-    text: str = ""
-    text_x: float = 0.0
-    text_y: float = 0.0
-    anchor: str = "middle"
+    label: Label | None
 
 
 @dataclass(frozen=True)
@@ -135,24 +132,24 @@ def _dots(
     around = len(nodes) - 1
     per_ring = max(1, around if around <= _ONE_RING else around // 2)
     radius = round(float(np.clip(0.35 * 2 * np.pi * 92.0 / per_ring, 4.0, 9.0)), 1)
+    written = _written(nodes, radius, places)
     found = []
     for number, name in enumerate(nodes):
         x, y = map(float, places[number])
         shade = _step(shades[number] if number < len(shades) else np.nan)
-        if number and around <= _NAMED:
-            found.append(_named_dot(x, y, radius, shade, name))
-        else:
-            found.append(Dot(x, y, radius if number else 11.0, shade, brief(name)))
+        size = radius if number else _CENTRE
+        found.append(Dot(x, y, size, shade, brief(name), written[number]))
     return tuple(found)
 
 
-def _named_dot(x: float, y: float, radius: float, shade: int, name: str) -> Dot:
-    """A dot with its name beside it, away from the middle."""
-    out_x, out_y = (x - WIDTH / 2) / 92.0, (y - HEIGHT / 2) / 92.0
-    anchor = "start" if out_x > 0.3 else "end" if out_x < -0.3 else "middle"
-    text_x, text_y = x + (radius + 5) * out_x, y + (radius + 8) * out_y + 4
-    text = label(name, _NAME_WIDTH)
-    return Dot(x, y, radius, shade, brief(name), text, round(text_x, 1), round(text_y, 1), anchor)
+def _written(
+    nodes: tuple[str, ...], radius: float, places: NDArray[np.float64]
+) -> list[Label | None]:
+    """The centre's name; and those of its neighbours if they are few."""
+    sizes = [_CENTRE + RING, *[radius] * (len(nodes) - 1)]
+    circles = [Circle(float(x), float(y), r) for (x, y), r in zip(places, sizes, strict=True)]
+    found = labels(nodes, circles, WIDTH, HEIGHT)
+    return found if len(nodes) - 1 <= _NAMED else [found[0]] + [None] * (len(nodes) - 1)
 
 
 def _step(shade: float) -> int:

@@ -13,11 +13,14 @@ from egoscore.engine.files import CONFIG_FILE, MODEL_FILE
 from egoscore.numerals import counted
 from egoscore.printable import printable
 from egoscore.tell.brief import brief, number, percent, shown, signed
-from egoscore.tell.charts import Chart, histogram, precision_recall, roc, training_curve
-from egoscore.tell.ego_drawing import HEIGHT, SHADES, WIDTH, draw
+from egoscore.tell.charts import Chart, histogram, precision_recall, roc
+from egoscore.tell.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.tell.findings import FILE, Findings
+from egoscore.tell.lines import unbroken
 from egoscore.tell.metrics import evaluate
+from egoscore.tell.parts import PARTS
 from egoscore.tell.top_nodes import own_columns, top_rows
+from egoscore.tell.training import training_band, training_curve
 from egoscore.tell.words import (
     COMPARED_WITH,
     QUESTIONS,
@@ -31,10 +34,7 @@ from egoscore.tell.words import (
 
 EXPLAINED = 20
 _OPEN = 3  # explanations that need no click
-_LOSSES = {
-    "default": ("first third", "second third", "last third"),
-    "paper": ("features", "adjacency"),
-}
+_LOSSES = ("features", "adjacency")  # of preset "paper"
 _STEPS = {"default": "update", "paper": "epoch"}
 _FILES = {
     "report.html": "this page",
@@ -57,7 +57,7 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "num_warnings": sum(remark.startswith("Careful") for remark in findings.remarks),
         "num_nodes": ranking.num_rows,
         "meaning": meaning(config["preset"], ranking.num_rows, questions_in(ranking)),
-        "histogram": histogram(ranking["score"].to_numpy(), findings.threshold),
+        "histogram": _histogram(config["preset"], ranking, findings),
         "rows": rows,
         "causes": causes(ranking.num_rows),
         "marks": marks(ranking, config.get("fdr", 0.0)),
@@ -70,6 +70,9 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "num_open": _OPEN,
         "known": _known(ranking),
         "training": _training(config["preset"], findings),
+        "unused": _why_unused(config, findings),
+        "is_default": config["preset"] == "default",
+        "parts": PARTS,
         "facts": _facts(config),
         "files": _FILES,
     }
@@ -87,7 +90,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {"brief": brief, "shown": shown, "number": number}
     environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
-    environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT)}
+    environment.filters |= {"unbroken": unbroken}
+    environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT), "ring": RING}
     return environment
 
 
@@ -120,14 +124,29 @@ def _known(ranking: pa.Table) -> dict[str, Any] | None:
     }
 
 
+def _histogram(preset: str, ranking: pa.Table, findings: Findings) -> Chart:
+    """Scores of the default preset begin at nothing; those of the paper have no such beginning."""
+    start = 0.0 if preset == "default" else np.inf
+    return histogram(ranking["score"].to_numpy(), findings.threshold, start)
+
+
 def _training(preset: str, findings: Findings) -> Chart | None:
     losses = np.array(findings.losses, dtype=np.float64)
     if losses.ndim < 2:
         return None
-    names = _LOSSES[preset]
-    if losses.shape[1] != len(names):
-        names = tuple(f"network {place + 1}" for place in range(losses.shape[1]))
-    return training_curve(losses, findings.num_steps, names, _STEPS[preset])
+    if losses.shape[1] == len(_LOSSES) and preset == "paper":
+        return training_curve(losses, findings.num_steps, _LOSSES, _STEPS[preset])
+    return training_band(losses, findings.num_steps, _STEPS[preset])
+
+
+def _why_unused(config: dict[str, Any], findings: Findings) -> str:
+    """Why nothing of what the networks learned is in the scores; empty where it is."""
+    if config["preset"] != "default":
+        return ""
+    if config["network"].get("structural"):
+        return "only a node's place in the network is judged here"
+    is_said = any(remark.endswith("and are not used.") for remark in findings.remarks)
+    return "they add nothing to straight lines here" if is_said else ""
 
 
 def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -135,4 +154,13 @@ def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:
     pairs = {"preset": config["preset"], "share to flag": config["contamination"]}
     pairs |= {"false discovery rate": config["fdr"]} if "fdr" in config else {}
     pairs |= config["settings"]
-    return [(name.replace("_", " "), value) for name, value in pairs.items()]
+    return [(name.replace("_", " "), _told(value)) for name, value in pairs.items()]
+
+
+def _told(setting: Any) -> Any:
+    """A setting as a person would say it."""
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    if isinstance(setting, float):
+        return f"{setting:g}"
+    return "automatic" if setting is None or setting == "auto" else setting

@@ -49,7 +49,7 @@ def test_signs_are_told():
 
 def test_percentiles_are_never_rounded_up_to_all():
     shares = [50.4, 98.99, 99.87, 99.999, 100.0, math.nan]
-    told = ["50", "98", "99.8", "99.99", "100.00", "–"]  # noqa: RUF001
+    told = ["50", "98", "99.8", "99.9", "100.0", "–"]  # noqa: RUF001
     assert [percent(share) for share in shares] == told
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
-from egoscore.tell.charts import histogram, precision_recall, roc, thinned, training_curve
+from egoscore.tell.charts import histogram, precision_recall, roc, thinned
 
 
 def coordinates(points):
@@ -55,6 +55,21 @@ class TestHistogram:
             assert bar.y >= chart.frame.top
             assert bar.y + bar.height == pytest.approx(chart.frame.bottom, abs=0.11)
 
+    @pytest.mark.parametrize("threshold", [0.4, 1.0, 3.0, 7.7, 100.0])
+    def test_it_begins_where_it_is_told_to_and_bars_are_equally_wide(self, threshold):
+        score = 0.3 + np.random.default_rng(0).gamma(2.0, size=5_000)
+        for start, first in ((0.0, 0.0), (1.0, score.min()), (np.inf, score.min())):
+            chart = histogram(score, threshold, start)
+            begins = [float(bar.title.split()[-3]) for bar in chart.bars]
+            ends = [float(bar.title.split()[-1]) for bar in chart.bars]
+            assert begins[0] >= round(first, 3)
+            assert chart.frame.left <= chart.bars[0].x
+            widths = np.subtract(ends, begins)
+            assert widths.max() < 1.1 * np.median(widths)
+            ticks = {tick.text: tick.at for tick in chart.x_ticks}
+            assert ("0" in ticks) == (first == 0.0)
+            assert ticks.get("0", chart.frame.left) == chart.frame.left
+
     @pytest.mark.parametrize("score", [0.0, 2.0, -1e9, 1e-9])
     @pytest.mark.parametrize("size", [1, 7])
     def test_equal_scores_are_one_bar(self, score, size):
@@ -73,35 +88,6 @@ class TestHistogram:
         assert label == (
             "Histogram of 11 scores from 0 to 10, half of them up to 5; 2 above the threshold 8.5."
         )
-
-
-class TestTrainingCurve:
-    LOSSES = np.array([[4.0, 2.0], [3.0, 1.5], [2.0, 1.0]])
-
-    def test_losses_are_relative_to_the_first(self):
-        chart = training_curve(self.LOSSES, 101, ("features", "adjacency"), "epoch")
-        first, second = (coordinates(line.points) for line in chart.lines)
-        np.testing.assert_array_equal(first, second)
-        frame = chart.frame
-        np.testing.assert_allclose(first[:, 0], [frame.left, 218.0, frame.right])
-        height = frame.bottom - frame.top
-        np.testing.assert_allclose(first[:, 1], frame.bottom - height * np.array([1, 0.75, 0.5]))
-        assert [line.tells for line in chart.lines] == ["4 → 2", "2 → 1"]
-        assert "features 4 → 2; adjacency 2 → 1" in chart.label
-        assert chart.x_title == "epoch"
-
-    @pytest.mark.parametrize("rows", [0, 1])
-    def test_there_is_no_curve_through_fewer_than_two_points(self, rows):
-        assert training_curve(self.LOSSES[:rows], rows, ("a", "b"), "update") is None
-
-    def test_a_loss_of_nothing_is_drawn_on_the_ground(self):
-        chart = training_curve(self.LOSSES * [1.0, 0.0], 3, ("a", "b"), "update")
-        assert set(coordinates(chart.lines[1].points)[:, 1]) == {chart.frame.bottom}
-
-    def test_what_is_no_number_is_passed_over(self):
-        losses = np.array([[1.0], [np.nan], [np.inf], [0.5]])
-        chart = training_curve(losses, 4, ("a",), "update")
-        assert len(coordinates(chart.lines[0].points)) == 2
 
 
 class TestCurves:
@@ -125,11 +111,21 @@ class TestCurves:
         x = (points[:, 0] - frame.left) / (frame.right - frame.left)
         y = (frame.bottom - points[:, 1]) / (frame.bottom - frame.top)
         right, found, _ = precision_recall_curve(*judged)
+        right, found = right[found > 0], found[found > 0]
         for a, b in zip(x, y, strict=True):
             assert np.min(np.hypot(found - a, right - b)) < 0.003
         off = np.abs(np.interp(found, x, y) - right)  # where it is steep, that is not the distance
         assert np.quantile(off, 0.99) < 0.01
         assert len(points) <= 300
+
+    def test_the_precision_recall_curve_begins_with_the_first_that_is_found(self):
+        labels = np.array([0, 0, 0, 1, 0, 1, 0, 0])
+        chart = precision_recall(labels, np.arange(8.0)[::-1], 0.3)
+        frame = chart.frame
+        points = coordinates(chart.lines[0].points)
+        first = ((points[0, 0] - frame.left) / (frame.right - frame.left), points[0, 1])
+        assert first[0] == pytest.approx(1 / 2, abs=0.01)
+        assert first[1] == pytest.approx(frame.bottom - (frame.bottom - frame.top) / 4, abs=0.06)
 
     def test_chance_is_drawn(self, judged):
         drawn = coordinates(roc(*judged, 0.5).chance)

@@ -99,15 +99,17 @@ class TestDraw:
 
     def test_names_are_written_where_there_is_room(self):
         small, large = draw(picture(1, 13)), draw(picture(1, 14))
-        assert all(dot.text for dot in small.before.dots[1:])
-        assert not any(dot.text for dot in large.before.dots)
+        assert all(dot.label for dot in small.before.dots)
+        assert [bool(dot.label) for dot in large.before.dots] == [True] + 13 * [False]
         for given, drawing in ((picture(1, 13), small), (picture(1, 14), large)):
             assert tuple(dot.name for dot in drawing.before.dots) == given.nodes
 
     def test_long_names_are_cut(self):
         given = replace(picture(1, 3), nodes=("a" * 10_000, "b" * 10_000, "\u202e\n"))
         drawing = draw(given)
-        assert all(len(dot.name) <= 60 and len(dot.text) <= 10 for dot in drawing.before.dots)
+        for dot in drawing.before.dots:
+            assert len(dot.name) <= 60
+            assert len(dot.label.text) <= 14
         assert drawing.before.dots[2].name == r"\u202e\n"
         assert len(drawing.before.label) < 200
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +15,16 @@ import pytest
 from tell.samples import config, findings, ranked, ranked_as_paper
 
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
+from egoscore.tell import doubt
 from egoscore.tell.brief import percent
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import evaluate
+from egoscore.tell.parts import PARTS
 from egoscore.tell.report import render_report
 from egoscore.tell.top_nodes import top_rows
 from egoscore.tell.words import QUESTIONS, accuracy, meaning, verdict
 
-VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path"}
+VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path", "polygon"}
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "<script>alert(1)</script>",
@@ -39,12 +42,15 @@ BLOCKS = ("light", "dark", "print")
 
 
 class Page(HTMLParser):
-    """Every tag with its attributes, all text, and a check that tags are closed in order."""
+    """Every tag with its attributes, all text, and a check that tags are closed in order.
+
+    What only says where lines may be broken is passed over.
+    """
 
     def __init__(self, html):
         super().__init__()
         self.tags, self.text, self.open = [], [], []
-        self.feed(html)
+        self.feed(re.sub(r'<wbr>|<span class="whole">([^<]*)</span>', r"\1", html))
         self.close()
         assert not self.open
 
@@ -111,6 +117,12 @@ def hostile_run() -> tuple[dict, pa.Table, Findings]:
         reading={HOSTILE[7]: HOSTILE[8]},
     )
     return described, ranking.rename_columns(names), told
+
+
+def _changed(**changes) -> Findings:
+    """Findings about a ranking whose first explanation is changed and the only one."""
+    found = findings(explained=1)
+    return replace(found, explanations=(replace(found.explanations[0], **changes),))
 
 
 @pytest.fixture(scope="module")
@@ -276,17 +288,92 @@ class TestContent:
         words = page.words()
         for found in findings().explanations:
             assert found.summary in words
-            assert f"{found.energy_before:.4g} before and 0.4321 after" in words
+            assert (
+                f"in deviations): {found.energy_before:.4g} as it is, 0.4321 as expected" in words
+            )
             for line in (*found.features, *found.structure):
                 for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
                     assert text in words
 
     def test_ties_and_components_are_told(self, page):
         words = page.words()
-        assert "Ben 61 is there -1.234 Chloé 62 is missing +0.81" in words
-        assert "Ada 40 is there +3.1" in words
+        assert "Ties that are expected node surprise Ben 61 -1.234" in words
+        assert "Expected, but missing node surprise Chloé 62 +0.81" in words
+        assert "Ties that surprise node surprise Ada 40 +3.1" in words
+        assert "positive where the model would rather have it otherwise, negative where" in words
+        for name in ("features", "company", "place"):
+            assert f"{name} {PARTS[f'surprise_{name}']}" in words
+        assert "7 to 9 nodes; the list above compares with all nodes." in words
         assert "12 more nodes are not shown" in words
         assert "shade: monthly income, least" in words
+
+    def test_a_tie_that_is_neither_there_nor_expected_is_not_told(self):
+        ties = (Tie("Nobody", -0.5, present=False),)
+        told = _changed(surprising=(), expected=ties)
+        words = Page(render_report(config(), ranked(), told)).words()
+        assert "Nobody" not in words
+        assert "Ties that" not in words
+
+    def test_without_features_there_is_no_table_of_them(self):
+        words = Page(render_report(config(), ranked(), _changed(features=()))).words()
+        assert "Features: observed" not in words
+        assert "Place in the network: observed" in words
+
+    @pytest.mark.parametrize("energy", [1.558, 1.584])
+    def test_two_figures_for_the_energy_are_told_apart(self, energy):
+        parts = (Component("dirichlet_energy", energy, 99.0),)
+        told = _changed(energy_before=1.584, components=parts)
+        words = Page(render_report(config(), ranked(), told)).words()
+        assert ("below is another number" in words) == (energy != 1.584)
+
+    def test_why_the_main_cause_may_not_be_the_highest_number_is_told(self, page):
+        below = page.words().split("How to read the list")[1].split("Why: the")[0]
+        assert "features come before company where one column makes more than half" in below
+
+    def test_how_far_off_is_drawn_to_scale_with_a_mark_for_what_is_beyond(self):
+        sizes = (3.0, -1.0, 0.01, 0.0, 6.1, -99.0, np.inf, np.nan)
+        lines = tuple(Deviation("age", "1", "2", size) for size in sizes)
+        html = render_report(config(), ranked(), _changed(features=lines, structure=()))
+        drawn = re.findall(r'<svg class="off".*?</svg>', html)
+        bars = [re.search(r'x="([-\d.]+)" y="3" width="([\d.]+)"', one).groups() for one in drawn]
+        expected = [(0, 30), (-10, 10), (0, 1.5), (0, 0), (0, 60), (-60, 60), (0, 60)]
+        assert [tuple(map(float, bar)) for bar in bars] == expected
+        assert ["beyond" in one for one in drawn] == [False] * 4 + [True] * 3
+        assert all("M-30 0V12M30 0V12" in one for one in drawn)
+
+    def test_settings_are_told_as_a_person_would(self):
+        settings = {"max_nodes": None, "use_ema": False, "lr": 0.01, "steps": 100}
+        described = config(settings=settings, contamination="auto")
+        words = Page(render_report(described, ranked(), findings())).words()
+        told = "share to flag automatic false discovery rate 0.1 max nodes automatic use ema no"
+        assert f"{told} lr 0.01 steps 100" in words
+
+    def test_networks_are_told_as_their_mean(self, page):
+        assert "mean of 3 networks: 1 →" in page.words()
+        assert "from the least to the greatest: 0." in page.words()
+        assert "networks are not used" not in page.words()
+
+    def test_where_networks_are_not_used_the_curve_says_so(self):
+        context = SimpleNamespace(explained=0.17)
+        model = SimpleNamespace(
+            centre=SimpleNamespace(context=context, gate=0.0),
+            next_to=SimpleNamespace(strength=np.ones(1)),
+        )
+        told = replace(findings(), remarks=(doubt._skill(model),))
+        said = "The networks are not used in the scores: "
+        words = Page(render_report(config(), ranked(), told)).words()
+        assert f"{said}they add nothing to straight lines here." in words
+        network = {"nodes": 500, "edges": 9, "features": 7, "directed": False, "structural": True}
+        words = Page(render_report(config(network=network), ranked(), findings())).words()
+        assert f"{said}only a node's place in the network is judged here." in words
+
+    def test_the_histogram_begins_at_nothing_where_scores_do(self, page):
+        for make, preset in ((ranked, "default"), (ranked_as_paper, "paper")):
+            ranking = make(score=pa.array(5 + np.arange(500.0)[::-1])) if make is ranked else make()
+            told = replace(findings(ranking), losses=())
+            html = render_report(config(preset=preset), ranking, told)
+            drawn = html.split('aria-label="Histogram')[1].split("</svg>")[0]
+            assert ('x="50.0" y="176.0" text-anchor="middle">0</text>' in drawn) == (make is ranked)
 
     def test_three_are_open_from_the_start(self, page):
         assert len([a for a in page.with_tag("details") if "open" in a]) == 3
@@ -359,7 +446,10 @@ class TestContent:
         told = replace(findings(ranking), losses=((4.0, 2.0), (3.0, 1.0)), num_steps=300)
         words = Page(render_report(config(preset="paper"), ranking, told)).words()
         assert meaning("paper", 300) in words
-        assert "features: 4 → 3 adjacency: 2 → 1" in words
+        assert "features: 1 → 0.75 adjacency: 1 → 0.5" in words
+        assert "compares with all nodes" not in words
+        assert "its energy, is" in words
+        assert "features come before company" not in words
         assert "over 300 epochs" in words
 
     @pytest.mark.parametrize("size", [1, 2, 3, 21])
