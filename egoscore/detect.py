@@ -117,7 +117,7 @@ def _findings(
     losses = detector.loss_history_
     shown = np.unique(np.linspace(0, len(losses) - 1, _LOSSES_KEPT).astype(int))
     highest = np.argsort(-score, kind="stable")[:_EXPLAINED].tolist()
-    others = _overlooked(detector, highest)
+    others = _overlooked(detector, graph, highest)
     explanations = []
     with bars("Explaining", len(highest) + len(others), "nodes") as advance:
         for explanation in detector.explain_rows([*highest, *others]):
@@ -137,10 +137,10 @@ def _findings(
     )
 
 
-def _overlooked(detector: EgoScore, listed: list[int]) -> list[int]:
+def _overlooked(detector: EgoScore, graph: AttributedGraph, listed: list[int]) -> list[int]:
     table = detector.components_
     if isinstance(table, Surprises):
-        return overlooked.candidates(table, listed)
+        return overlooked.candidates(table, graph, detector.model_, listed)
     return []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,8 @@ KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure
 LOGARITHM = "logarithm"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
+_YEARS = ("year", "jahr", "année", "annee", "anno", "año")
+_FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _LARGEST_EXACT = 2**24  # whole numbers up to which it holds them all
 
 
@@ -61,6 +64,11 @@ class FeatureColumn:
         """Whether the feature is 1 or 0, for yes or no."""
         return self.kind in ("yes/no", "category", "missing")
 
+    @property
+    def _is_year(self) -> bool:
+        """Whether it is called as if it held years: birth_year, yearID."""
+        return any(word.casefold() in _YEARS for word in words_of(self.name))
+
     def value(self, stored: float) -> float:
         """A value of the feature as the number the user knows, without digits of rounding."""
         whole = self._whole(stored)
@@ -99,7 +107,14 @@ class FeatureColumn:
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
         sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
+        if self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
+            size = size.replace(",", "")
         return f"{sign}{self.before}{size}{self.after}"
+
+
+def words_of(name: str) -> list[str]:
+    """The words in the name of a column: birthDate, opened_on, AirportID."""
+    return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
 
 
 def _moment(days: float, digits: int) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from egoscore.errors import InputError
+from egoscore.graph.columns import words_of
 from egoscore.read.table import Table, quoted
 
 LABEL = "label"
@@ -95,14 +95,13 @@ def is_answer(name: str) -> bool:
 
 def says_code(name: str) -> bool:
     """Whether a column is called as if its numbers were names: AirportID, zip, post_code."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    words = words_of(name)
     return bool(words) and words[-1].casefold() in _CODES
 
 
 def says_date(name: str) -> bool:
     """Whether a column is called as if it held days: date, opened_on, birthDate."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
-    return any(word.casefold() in _DATES for word in words)
+    return any(word.casefold() in _DATES for word in words_of(name))
 
 
 def find(option: str, given: str, table: Table) -> str:

@@ -90,12 +90,15 @@ def _around(
     gap: int,
     columns: NDArray[np.int64],
 ) -> Floats:
-    """The mean of what neighbours have in `columns`, (n, c); zero where none has anything."""
+    """The mean of what neighbours have in `columns`, (n, c), zero for those that have nothing.
+
+    So where hardly anybody has a value, the few that do do not make their neighbours unusual.
+    """
     others = np.unique(links.indices)
     has_one = (graph.features[others, gap] == 0.0).astype(np.float32)[:, None]
     theirs = graph.features[np.ix_(others, columns)]
     values = as_seen_by_others(scale.of(columns).scale(theirs)) * has_one
     links = links[:, others]
-    total, count = links @ values, links @ has_one
-    mean: Floats = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    degrees = np.maximum(np.diff(links.indptr), 1)[:, None].astype(np.float32)
+    mean: Floats = (links @ values) / degrees
     return mean

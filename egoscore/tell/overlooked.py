@@ -10,24 +10,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoscore.explain.alone import far_by_itself
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.reasons import shortened
 from egoscore.explain.short import off
-from egoscore.surprise.model import QUESTIONS, Surprises
+from egoscore.graph import AttributedGraph
+from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
 
 _MEASURED = ("linear_residual", "structure")
 _MOST = 5  # by each of these
+_AT_ONCE = 1 << 14  # nodes
 
 
-def candidates(table: Surprises, listed: Sequence[int]) -> list[int]:
-    """The highest nodes by single measurements, those that are not `listed`."""
+def candidates(
+    table: Surprises, graph: AttributedGraph, model: SurpriseModel, listed: Sequence[int]
+) -> list[int]:
+    """The highest nodes by single measurements and numbers, those that are not `listed`."""
     found: list[int] = []
     asked = [channel for question in table.questions for channel in QUESTIONS[question]]
-    for channel in (name for name in _MEASURED if name in asked):
-        order = np.argsort(-table.channels[channel], kind="stable")[: _MOST + len(listed)]
+    measured = [table.channels[name] for name in _MEASURED if name in asked]
+    if "features" in table.questions:
+        measured.append(_furthest(graph, model))
+    for values in measured:
+        order = np.argsort(-values, kind="stable")[: _MOST + len(listed)]
         found += [row for row in order.tolist() if row not in (*listed, *found)][:_MOST]
+    return found
+
+
+def _furthest(graph: AttributedGraph, model: SurpriseModel) -> NDArray[np.float32]:
+    """How far out the furthest number of every node is in deviations, (N,).
+
+    Among thousands of columns one absurd number is next to nothing to all other measurements.
+    """
+    numbers = np.flatnonzero([not column.is_yes_or_no for column in graph.described])
+    found = np.zeros(graph.num_nodes, dtype=np.float32)
+    for start in range(0, graph.num_nodes if len(numbers) else 0, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        scaled = model.scaling.scale(graph.features[part])
+        found[part] = np.abs(scaled[:, numbers]).max(axis=1)
     return found
 
 

@@ -165,3 +165,26 @@ def test_two_values_have_no_digits_beyond_single_precision():
     """0.3 is 0.30000001192… there, which nobody wrote."""
     single = float(np.float32(0.3))
     assert FeatureColumn("x").show_both(single, 0.3) == ("0.3", "0.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("year", 1997.0, "1997"),
+        ("birth_year", 1850.0, "1850"),
+        ("yearly income", 1997.0, "1,997"),
+        ("year", 12000.0, "12,000"),
+        ("amount", 1997.0, "1,997"),
+    ],
+)
+def test_years_have_no_comma(name, value, text):
+    assert FeatureColumn(name).show(value) == text
+
+
+def test_of_what_single_precision_does_not_hold_seven_digits_are_told():
+    stored = float(np.float32(55_141_315))
+    assert stored != 55_141_315
+    column = FeatureColumn("salary", before="$")
+    assert column.show(stored) == "$55,141,320"
+    assert column.value(stored) == 55_141_320
+    assert FeatureColumn("n").show(16_777_215.0) == "16,777,215"

@@ -18,11 +18,13 @@ def fitted():
     edges = np.hstack([[coo.row, coo.col], [np.full(len(others), 9), others]])
     x = graph.features.copy()
     x[5, 3] = 1e5
-    return EgoScore(updates=20).fit(AttributedGraph.from_edges(edges, x))
+    changed = AttributedGraph.from_edges(edges, x)
+    return changed, EgoScore(updates=20).fit(changed)
 
 
-def told(fitted, listed):
-    rows = candidates(fitted.components_, listed)
+def told(found, listed):
+    graph, fitted = found
+    rows = candidates(fitted.components_, graph, fitted.model_, listed)
     assert not set(rows) & set(listed)
     return rows, sentence(list(fitted.explain_rows(rows)), 20)
 
@@ -32,7 +34,7 @@ def test_both_are_told_with_what_is_off(fitted):
     assert {5, 9} <= set(rows)
     assert said.startswith("Not among the first 20, but far off by one quantity: ")
     for node, words in {5: "x3 ", 9: "number of neighbours "}.items():
-        rank = fitted.explain(node).rank
+        rank = fitted[1].explain(node).rank
         assert f"{node} (number {rank}): {words}" in said
 
 
@@ -44,12 +46,24 @@ def test_what_is_listed_is_not_told_again(fitted):
 
 def test_where_nothing_is_far_off_nothing_is_said():
     graph = generate_network(400, 1200, 5, outlier_fraction=0, seed=1)
-    assert told(EgoScore(updates=5).fit(graph), [])[1] is None
+    assert told((graph, EgoScore(updates=5).fit(graph)), [])[1] is None
+
+
+def test_one_number_among_many_columns_is_told():
+    graph = generate_network(300, 900, 5, outlier_fraction=0, seed=1)
+    x = np.random.default_rng(0).normal(8, 1, (300, 2500)).astype(np.float32)
+    x[7, 42] = 1000
+    wide = AttributedGraph.from_edges(np.array(graph.adjacency.to_scipy().nonzero()), x)
+    rows, said = told((wide, EgoScore(updates=2).fit(wide)), [])
+    assert 7 in rows
+    assert "): x42 1" in said
 
 
 def test_only_what_was_asked_counts(fitted):
     """Where company or features are not asked, nobody stands out by them."""
-    table = fitted.components_
+    graph, detector = fitted
+    table = detector.components_
     place = replace(table, questions={"place": table.questions["place"]})
-    assert 5 not in candidates(place, [])
-    assert 9 in candidates(place, [])
+    found = candidates(place, graph, detector.model_, [])
+    assert 5 not in found
+    assert 9 in found
