@@ -16,6 +16,7 @@ from egoscore.graph.columns import FeatureColumn
 from egoscore.graph.scaling import FeatureScaling
 from egoscore.surprise.amounts import Scale
 from egoscore.surprise.covariance import Floats, shrunk_covariance
+from egoscore.surprise.neighbours import as_seen_by_others
 
 _WIDEST = 2048  # beyond it features are looked at one by one
 _LEAST = 1e-3  # deviation of a feature: what is smaller is rounding
@@ -58,7 +59,8 @@ class UsualErrors:
         groups = tuple(np.array(numbers) for numbers in by_source.values())
         if width > _WIDEST:
             return cls.one_by_one(errors)
-        _, covariance = shrunk_covariance(errors, seed, unseen)
+        # else what is expected of a node would follow its own absurd values
+        _, covariance = shrunk_covariance(as_seen_by_others(errors), seed, unseen)
         deviation = np.sqrt(np.maximum(np.diag(covariance), _LEAST**2))
         precision = np.linalg.inv(covariance + _RIDGE * np.eye(width)).astype(np.float64)
         return cls(precision, deviation, groups)

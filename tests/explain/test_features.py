@@ -25,9 +25,10 @@ GROUPED = (
 
 
 def errors_of(size=3000, width=6, seed=0):
-    """Errors that go together."""
+    """Errors that go together, of half a deviation."""
     rng = np.random.default_rng(seed)
-    return (rng.normal(size=(size, width)) @ rng.normal(size=(width, width))).astype(np.float32)
+    errors = rng.normal(size=(size, width)) @ rng.normal(size=(width, width))
+    return (0.5 * errors / errors.std(axis=0)).astype(np.float32)
 
 
 def covariance_of(errors):
@@ -77,6 +78,17 @@ class TestUsualErrors:
             np.testing.assert_allclose(left, rest, rtol=1e-4, atol=1e-6)
             np.testing.assert_allclose(sizes, rest / deviation, rtol=1e-4, atol=1e-5)
         assert 10 <= near <= 50  # of both: nothing off, and one or more columns set aside
+
+    def test_what_is_expected_does_not_follow_an_absurd_value(self):
+        """As many columns as nodes: nearly all that is known of a column is the one value."""
+        rng = np.random.default_rng(1)
+        errors = 0.2 * rng.normal(size=(300, 10)) @ rng.normal(size=(10, 300))
+        errors += 0.3 * rng.normal(size=(300, 300))
+        errors[:, 42] = 0.1 * rng.normal(size=300)
+        errors[7, 42] = 10.0
+        columns = [FeatureColumn(f"c{number}") for number in range(300)]
+        left, _ = UsualErrors.fit(errors.astype(np.float32), columns, 0).left(errors[7])
+        assert left[42] > 8.0
 
     def test_an_absurd_value_makes_nothing_else_absurd(self):
         shared = RNG.normal(size=(2000, 1))
