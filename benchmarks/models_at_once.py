@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir")
     given = parser.parse_args()
-    print("| network | copies | hidden | part | one | copies | copies / (count x one) |")
+    print("| network | copies | hidden | part | one | all copies | all / (copies x one) |")
     print("|---|---|---|---|---|---|---|")
     for name, count, largest in (("disney", 20, 12), ("books", 5, 13)):
         alone = load_dataset(name, given.data_dir)

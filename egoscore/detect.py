@@ -20,10 +20,10 @@ from egoscore.engine.files import replacing, write_text
 from egoscore.engine.kept_network import save_network
 from egoscore.engine.run import RunDirectory, write_table
 from egoscore.graph import AttributedGraph
-from egoscore.surprise.model import Surprises
+from egoscore.surprise.model import SurpriseModel, Surprises
 from egoscore.tell import findings as kept
 from egoscore.tell import overlooked
-from egoscore.tell.doubt import remarks
+from egoscore.tell.doubt import remarks, uses_networks
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import Evaluation, evaluate
 from egoscore.tell.progress import passing_bars
@@ -134,7 +134,13 @@ def _findings(
         losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
         num_steps=len(losses),
         explanations=tuple(explanations[: len(highest)]),
+        uses_networks=_uses_networks(detector),
     )
+
+
+def _uses_networks(detector: EgoScore) -> bool:
+    model = getattr(detector, "model_", None)
+    return not isinstance(model, SurpriseModel) or uses_networks(model)
 
 
 def _overlooked(detector: EgoScore, graph: AttributedGraph, listed: list[int]) -> list[int]:

@@ -10,10 +10,7 @@ from egoscore.numerals import numeral
 def _about_features(reasons: Reasons) -> str:
     far = far_off(reasons.features)
     if not far:
-        return (
-            "others in its ego-graph came back with features more different than is usual around "
-            "nodes of about the same size, itself not"
-        )
+        return "others in its ego-graph came back with other features, more so than itself"
     return (
         f"its features came back different: {far[0].name} is {far[0].observed}, came back as "
         f"{far[0].expected}"
@@ -29,8 +26,8 @@ def _about_structure(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
         return (
-            "more edges of its ego-graph came back changed than is usual for nodes of about the "
-            "same size, though not unusually many or few"
+            "edges of its ego-graph came back changed: others than before, though not unusually "
+            "many or few"
         )
     return (
         f"the edges around it came back different: {edges.observed} there were, {edges.expected} "

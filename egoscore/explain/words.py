@@ -58,9 +58,10 @@ def explanation(
     told = reasons.causes[:2] or tuple(reasons.questions)[:1]
     because = ", and ".join(reasoner.phrase(cause, reasons) for cause in told)
     alone = far_by_itself(reasons)
-    if not reasons.causes and alone is not None:
+    is_usual = not reasons.causes and not is_rare(standing["p_value"])
+    if is_usual and alone is not None:
         because = f"one quantity is far off, though all in all it is usual: {says(alone)}"
-    elif not reasons.causes and not is_rare(standing["p_value"]):
+    elif is_usual:
         because = f"nothing about it stands out; if anything, {because}"
     elif not reasons.causes:
         because = f"by no question alone but by all together, most of all {because}"

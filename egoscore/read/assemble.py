@@ -21,7 +21,7 @@ from egoscore.read.matching import Matched, match_ends, match_table
 from egoscore.read.names import bare, find, says_code
 from egoscore.read.node_table import read_nodes, take_labels
 from egoscore.read.pipes import Copy, as_files
-from egoscore.read.table import Table, quoted
+from egoscore.read.table import INDEX, Table, quoted
 from egoscore.read.tables import open_table
 from egoscore.read.weights import read_weights, weigh
 
@@ -124,8 +124,9 @@ def _read_ends(
         imputes = choices.impute is not None
         weights = weight, *read_weights(loaded.pop(weight), weight, edges, imputes, notes)
     ignored = [c for c in edges.columns if any(bare(c) == bare(name) for name in choices.ignore)]
-    left = [c for c in edges.columns if c not in (*wanted, *ignored, *edges.nameless)]
-    amounts = [c for c in left if edges.looks_numeric(c) and not says_code(c)]
+    left = [c for c in edges.columns if c not in (*wanted, *ignored, INDEX)]
+    named = [c for c in left if c not in edges.nameless and not says_code(c)]
+    amounts = [c for c in named if edges.looks_numeric(c)]
     others = [c for c in left if c not in amounts]
     if others:
         notes.append(f"{edges.name}: {_unused(others)}.")

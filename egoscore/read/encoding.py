@@ -46,9 +46,10 @@ def find_encoding(head: bytes, where: str) -> tuple[str, list[str]]:
 
 def not_a_table(where: str, kind: str | None = None) -> InputError:
     """The refusal of what is something else."""
+    encoding = "" if kind else ", or name its encoding, such as utf-16-le, with --encoding"
     return InputError(
         f"{where} is {kind or 'no text file'}, not a table; save the table as CSV or Parquet and "
-        "give that, or name its encoding, such as utf-16-le, with --encoding."
+        f"give that{encoding}."
     )
 
 

@@ -17,9 +17,9 @@ from egoscore.read.choices import Choices
 from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.kinds import as_categories, decide
 from egoscore.read.names import find, says_code
-from egoscore.read.numbers import Writing, shows_decimal_commas
+from egoscore.read.numbers import Writing, shows_decimal_commas, shows_decimal_points
 from egoscore.read.placeholders import placeholder_words
-from egoscore.read.table import SAMPLE, Table, is_text, quoted
+from egoscore.read.table import SAMPLE, Table, decoded, is_text, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
 _MANY_ROWS = 1 << 18  # what deciding on a column of as many took is worth giving back
@@ -46,12 +46,13 @@ def read_features(
     if choices.impute is None:
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
-    _note_kinds([column for column in columns if not _is_constant(column)], table, notes)
-    codes = [c.name for c in columns if c.kind == "number" and says_code(c.name)]
-    if codes:
+    used = [column for column in columns if not _is_constant(column)]
+    _note_kinds(used, table, notes)
+    codes = [c.name for c in used if c.kind == "number" and says_code(c.name)]
+    if codes and choices.features is None:
         notes.append(
-            f"{table.name}: by their names {quoted(codes)} may be codes, and they are taken as "
-            "numbers; if they are codes, leave them out with --ignore or give --categories."
+            f"{table.name}: taken as numbers, though the name says code: {quoted(codes)}; --ignore "
+            "leaves out, --categories takes each value for a name."
         )
     notes += [
         f"{table.name}: column '{column.name}' {words}"
@@ -100,18 +101,25 @@ def _present(option: str, given: str, loaded: dict[str, pa.ChunkedArray], table:
     name = find(option, given, table)
     if name not in loaded:
         raise InputError(
-            f"--{option} names the column '{name}', which is no feature here; leave it out there."
+            f"--{option} names the column '{name}', which is no feature here; leave it out of "
+            f"--{option}."
         )
     return name
 
 
 def _writing(loaded: dict[str, pa.ChunkedArray], table: Table) -> Writing:
-    """How a table is written, by the first rows of all columns."""
-    texts = (column.slice(0, SAMPLE) for column in loaded.values() if is_text(column.type))
-    starts = (text.combine_chunks().cast(pa.string()) for text in texts)
-    return Writing(
-        table.separator, any(shows_decimal_commas(start, table.separator) for start in starts)
-    )
+    """How a table is written, by the first rows of all columns.
+
+    Where commas separate its cells, one in quotes is no evidence, nor is any beside a point.
+    """
+    separator = table.separator
+    if separator == ",":
+        return Writing(separator)
+    starts = (column.slice(0, SAMPLE) for column in loaded.values())
+    plain = (decoded(s) if pa.types.is_dictionary(s.type) else s for s in starts)
+    texts = [s.combine_chunks().cast(pa.string()) for s in plain if is_text(s.type)]
+    commas = any(shows_decimal_commas(text, separator) for text in texts)
+    return Writing(separator, commas and not any(map(shows_decimal_points, texts)))
 
 
 def _decided_one(

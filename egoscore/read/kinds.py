@@ -119,14 +119,18 @@ _READERS: dict[str, Callable[[pa.Array, Writing], Parsed | None]] = {
 def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
     """One part for every different value as text; an empty cell is none of them."""
     plain = decoded(column) if pa.types.is_dictionary(column.type) else column
-    text = plain.cast(pa.large_string())
-    nothing = pa.array(["", EXPORTED], text.type)
+    try:
+        text = plain.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return Unusable(name, f"holds {plain.type}, which cannot be names")
+    nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
     is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
     different = pc.unique(text.filter(pa.array(~is_missing)))
     if len(different) > MOST_CATEGORIES:
         return Unusable(
             name,
-            f"is text with {len(different)} different values, more than the {MOST_CATEGORIES} that "
+            f"{'is text with' if is_text(plain.type) else 'has'} {len(different)} different "
+            f"values, more than the {MOST_CATEGORIES} that "
             "can each become a feature",
         )
     values = sorted(different.to_pylist())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ FEATURES = (
 EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
 LABELS = ("label", "labels", "gnd", "class", "y")
 _DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
+_ABOUT = ("format", "_is_array")  # what scipy says about its matrix
 _HDF5 = b"\x89HDF"
 
 
@@ -66,10 +67,10 @@ def _with_sparse(arrays: dict[str, Any]) -> dict[str, Any]:
         matrix.check_format(full_check=True)
         arrays[prefix.rstrip("_.") or "adj"] = matrix
     if {"row", "col", "data", "shape"} <= set(arrays):
-        rows, columns = (int(length) for length in arrays["shape"])
-        entries = (arrays["data"], (arrays["row"], arrays["col"]))
+        rows, columns = (int(length) for length in arrays.pop("shape"))
+        entries = (arrays.pop("data"), (arrays.pop("row"), arrays.pop("col")))
         arrays["adj"] = sparse.coo_array(entries, shape=(rows, columns))
-    return arrays
+    return {name: array for name, array in arrays.items() if name not in _ABOUT}
 
 
 def read_mat(path: Path) -> dict[str, Any]:
@@ -89,7 +90,8 @@ def read_mat(path: Path) -> dict[str, Any]:
         every = [name for name, *_ in whosmat(path)]
         names = [name for name in every if name.lower() in wanted]
         found: Mapping[str, Any] = loadmat(path, variable_names=names, spmatrix=False)
-    return {name.lower(): found.get(name) for name in every}
+    unread = {name.lower() for name in every} - wanted - {*EDGES, *_DGRAPH}
+    return {name.lower(): found[name] for name in names} | dict.fromkeys(sorted(unread))
 
 
 def is_dgraph(arrays: Mapping[str, Any]) -> bool:
@@ -103,10 +105,13 @@ def first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, An
     return name, arrays.get(name)
 
 
-def unused(arrays: Mapping[str, Any]) -> list[str]:
-    """The names of arrays that are neither edges nor features nor labels, nor told elsewhere."""
-    used = {first_of(names, arrays)[0] for names in (ADJACENCY, EDGES, FEATURES)}
-    return [name for name in arrays if name not in {*used, *LABELS, *EDGE_VALUES}]
+def unused(arrays: Mapping[str, Any], told: Sequence[str]) -> list[str]:
+    """The names of arrays that are neither edges nor features nor `told` as labels."""
+    name, matrix = first_of(ADJACENCY, arrays)
+    is_matrix = getattr(matrix, "ndim", 0) == 2
+    edges = (name,) if is_matrix else (first_of(EDGES, arrays)[0], *EDGE_VALUES)
+    used = {*edges, first_of(FEATURES, arrays)[0], *told}
+    return [name for name in arrays if name not in used]
 
 
 def edges_of(

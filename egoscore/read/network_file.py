@@ -75,7 +75,7 @@ def _read_pt(path: Path, choices: Choices) -> Reading:
     contents = read_pyg(path)
     y = None if contents.y is None else contents.y.numpy()
     notes: list[str] = []
-    labels = _labels({"y": y}, len(contents.x), path, notes)
+    labels, _ = _labels({"y": y}, len(contents.x), path, notes)
     notes += [f"{path}: the values of '{name}' are not used." for name in contents.unused]
     has_features = contents.x.shape[1] > 0
     values = contents.x.numpy() if has_features else np.zeros((len(contents.x), 1))
@@ -102,8 +102,8 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
         values = table.toarray() if hasattr(table, "toarray") else table
         size = len(values) if values.ndim else 0
         notes.append(f"{path}: '{name}' gives the features.")
-    labels = _labels({name: arrays.get(name) for name in LABELS}, size, path, notes)
-    if left := unused(arrays):
+    labels, told = _labels({name: arrays.get(name) for name in LABELS}, size, path, notes)
+    if left := unused(arrays, told):
         notes.append(f"{path}: not used: {quoted(left)}.")
     if table is not None and size < least:
         raise DatasetError(
@@ -116,17 +116,21 @@ def _read_matrices(arrays: Mapping[str, Any], path: Path, choices: Choices) -> R
     return Reading(graph, tuple(notes))
 
 
-def _labels(arrays: Mapping[str, Any], size: int, path: Path, notes: list[str]) -> Any:
-    """The first values that are 0 and 1, one for each node."""
+def _labels(
+    arrays: Mapping[str, Any], size: int, path: Path, notes: list[str]
+) -> tuple[Any, list[str]]:
+    """The first values that are 0 and 1, one for each node, and the names that were looked at."""
+    told = []
     for name, values in arrays.items():
         if values is None:
             continue
+        told.append(name)
         known = binary_or_none(np.asarray(values), size)
         if known is not None:
             notes.append(f"{path}: the values of '{name}' are the labels of outliers.")
-            return known
+            return known, told
         notes.append(
             f"{path}: the values of '{name}' are no labels of outliers, as they are not 0 and 1 "
             "for every node: not used."
         )
-    return None
+    return None, told

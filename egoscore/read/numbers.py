@@ -143,6 +143,12 @@ def shows_decimal_commas(cells: pa.Array, separator: str) -> bool:
     return "a decimal comma" in how and _AS_WELL not in how
 
 
+def shows_decimal_points(cells: pa.Array) -> bool:
+    """Whether these are numbers some of which have a decimal point, and nothing else."""
+    found = parse_numbers(cells, Writing())
+    return found is not None and any_match(cells, r"^\s*[+-]?(\d*\.(\d{1,2}|\d{4,})|0\.\d+)\s*$")
+
+
 def number_ways(text: pa.Array, writing: Writing) -> Iterator[Way]:
     """The ways in which numbers may be written here."""
     minus = next((minus for minus in MINUSES if minus.occurs(text)), None)

@@ -31,11 +31,17 @@ class Copy:
 def as_files(*sources: Any, bars: Bars = no_bars) -> Iterator[tuple[Any, ...]]:
     """The same sources with copies in place of pipes, which are removed in the end."""
     with ExitStack() as copies:
-        named = (_STDIN if str(source) == "-" else source for source in sources)
+        named = [_STDIN if _is_dash(source) else source for source in sources]
+        if sum(isinstance(source, str) and source == _STDIN for source in named) > 1:
+            raise InputError("Standard input holds one table; give the other as a file.")
         yield tuple(
             copies.enter_context(_copied(source, bars)) if is_pipe(source) else source
             for source in named
         )
+
+
+def _is_dash(source: Any) -> bool:
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source) == "-"
 
 
 def is_pipe(source: Any) -> bool:

@@ -17,7 +17,7 @@ from egoscore.read.column import Column, Unusable, damage_words, how_words
 from egoscore.read.damage import mostly_numbers
 from egoscore.read.kinds import decide
 from egoscore.read.numbers import Writing
-from egoscore.read.table import Table, is_text
+from egoscore.read.table import Table, decoded, is_text
 from egoscore.read.text_column import text_column
 
 _DETAILS = ("total", "mean", "largest")
@@ -70,10 +70,12 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
 
 
 def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
-    if pa.types.is_floating(column.type):
-        found = pc.is_inf(column)
-    elif is_text(column.type):
-        found = pc.match_substring_regex(column, r"(?i)^\s*[+-]?inf(inity)?\s*$")
+    plain = decoded(column) if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_floating(plain.type):
+        found = pc.is_inf(plain)
+    elif is_text(plain.type):
+        text = plain.cast(pa.large_string())
+        found = pc.match_substring_regex(text, r"(?i)^\s*[+-]?inf(inity)?\s*$")
     else:
         return
     row = pc.index(found, True).as_py()

@@ -54,11 +54,9 @@ def _excess(table: Surprises, num_significant: int) -> str:
     )
     if num_significant or found > _REACHED_WITHOUT * expected:
         return f"{sentence}; independent questions would give {expected:,.1f}."
-    more = found > expected
-    why = f"networks without any outlier reach {_REACHED_WITHOUT:g} times that"
     return (
-        f"Careful: the list may be chance: {sentence}, {'and' if more else 'no more than'} "
-        f"independent questions would give {expected:,.1f}{f', and {why}' if more else ''}."
+        f"Careful: the list may be chance. {sentence}; independent questions would give "
+        f"{expected:,.1f}, networks without any outlier up to {_REACHED_WITHOUT:g} times that."
     )
 
 
@@ -74,6 +72,11 @@ def _agreement(table: Surprises) -> str:
     )
 
 
+def uses_networks(model: SurpriseModel) -> bool:
+    """Whether what the networks add counts for more than next to nothing."""
+    return model.centre.gate > _LEAST_SKILL
+
+
 def _skill(model: SurpriseModel) -> str:
     """How far neighbours tell anything about a node."""
     explained = max(0.0, model.centre.context.explained)
@@ -83,7 +86,7 @@ def _skill(model: SurpriseModel) -> str:
             "Careful: company cannot be judged, as neighbours tell next to nothing about a node "
             "here; take the ranking for one by features and place."
         )
-    if model.centre.gate > _LEAST_SKILL:
+    if uses_networks(model):
         return (
             f"{sentence} by straight lines; what neural networks add to that counts with weight "
             f"{model.centre.gate:.2g}."

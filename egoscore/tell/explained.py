@@ -41,7 +41,9 @@ def show_explanation(found: Explanation) -> None:
     for title, ties in {
         "Ties that surprise (the higher the more)": found.surprising,
         "Ties that fit (the lower the better)": [tie for tie in found.expected if tie.present],
-        "Ties that are missed": [tie for tie in found.expected if not tie.present],
+        "Ties that are missed": [
+            tie for tie in found.expected if not tie.present and tie.surprise > 0
+        ],
     }.items():
         if ties:
             say(console, f"{title}: {_listed(ties)}.")

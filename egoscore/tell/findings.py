@@ -21,7 +21,8 @@ class Findings:
     Attributes: `threshold` nodes that score more are flagged, `num_flagged` of them; `rule` why it
     lies there, in a sentence; `remarks` how far the ranking can be trusted; `notes` how the data
     were read and what was left out; `losses` of training, a row for each step shown and a column
-    for each network, with `num_steps` in all; `explanations` of the highest nodes.
+    for each network, with `num_steps` in all; `explanations` of the highest nodes; `uses_networks`
+    whether what they learned is in the scores.
     """
 
     threshold: float
@@ -32,6 +33,7 @@ class Findings:
     losses: tuple[tuple[float, ...], ...]
     num_steps: int
     explanations: tuple[Explanation, ...]
+    uses_networks: bool = True
 
     def to_json(self) -> str:
         """Everything as text."""

@@ -145,8 +145,7 @@ def _why_unused(config: dict[str, Any], findings: Findings) -> str:
         return ""
     if config["network"].get("structural"):
         return "only a node's place in the network is judged here"
-    is_said = any(remark.endswith("and are not used.") for remark in findings.remarks)
-    return "they add nothing to straight lines here" if is_said else ""
+    return "" if findings.uses_networks else "they add nothing to straight lines here"
 
 
 def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:

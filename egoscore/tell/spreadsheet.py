@@ -15,7 +15,8 @@ MOST_ROWS = 1_000_000  # spreadsheets take 1,048,576 lines
 _COMPUTED = ("score", "percentile", "p_value")
 # What a spreadsheet might take for a formula: unless it is a plain number, a quote comes before it.
 _FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+# all but tabs and line breaks, which stand in quotes
+_CONTROL = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
 
 

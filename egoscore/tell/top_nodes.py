@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from egoscore.explain.alone import far_by_itself
 from egoscore.explain.among import alike, surprise
 from egoscore.explain.causes import RETURNED, by_strength, causes_of, is_rare
 from egoscore.explain.explanation import Explanation
+from egoscore.explain.short import off
 
 TOP = 50
 _MOST_COLUMNS = 3  # of the user's own
@@ -94,7 +96,8 @@ def cause(answers: Mapping[str, float], p_value: float | None) -> str:
 def cause_in_short(why: Explanation) -> str:
     """The strongest cause of an explained node and what it is, in a few words."""
     if not why.causes:
-        return cause(why.questions, why.p_value)
+        alone = far_by_itself(why)
+        return cause(why.questions, why.p_value) if alone is None else off(alone)
     return f"{why.causes[0]}: {why.reason}"
 
 

@@ -224,7 +224,7 @@ def test_a_node_is_found_by_the_name_it_is_shown_by():
     assert rows_of(graph, [r"two\nlines", r"\x1b[31m", r"a\nb", "a\nb"]) == [0, 1, 2, 3]
 
 
-def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual():
+def test_what_is_far_off_by_itself():
     far = Deviation("salary", "$125,000", "$1,250", 17.0)
     asked = {"features": 1.0}
     for found, questions, told in (
@@ -234,3 +234,17 @@ def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual():
     ):
         reasons = SimpleNamespace(features=(found,), structure=(), questions=questions)
         assert far_by_itself(reasons) is told
+
+
+@pytest.mark.parametrize(
+    ("p_value", "words"),
+    [
+        (0.4, "one quantity is far off, though all in all it is usual: salary is $125,000 where "),
+        (0.01, "by no question alone but by all together, most of all [features]."),
+    ],
+)
+def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual(p_value, words):
+    teller = Teller(features=1.0, place=0.5)
+    far = Deviation("salary", "$125,000", "$1,250", 17.0)
+    teller.reasons = replace(teller.reasons, features=(far,))
+    assert words in explained(teller, p_value).summary

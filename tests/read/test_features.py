@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from egoscore.graph.columns import FeatureColumn
-from egoscore.read import read_tables
+from egoscore.read import Choices, read_tables
 from egoscore.read.features import with_unique_titles
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
@@ -296,18 +297,18 @@ ZIPS = "id,zip,group\na,80331,1\nb,10115,2\nc,80331,1\n"
 
 def test_numbers_that_are_names_are_told_and_can_be_declared(read):
     reading = read(EDGES_OF_THREE, ZIPS)
-    assert any("by their names 'zip' may be codes" in note for note in reading.notes)
+    assert any("though the name says code: 'zip';" in note for note in reading.notes)
     reading = read(EDGES_OF_THREE, ZIPS, categories=("zip", "group"))
     assert reading.graph.feature_names == ("zip = 10115", "zip = 80331", "group = 1", "group = 2")
     assert reading.graph.features[:, 1].tolist() == [1, 0, 1]
-    assert not any("may be codes" in note for note in reading.notes)
+    assert not any("says code" in note for note in reading.notes)
 
 
 def test_categories_must_be_features_and_few(read, refusal):
     many = "id,n\n" + "".join(f"{n},{n}\n" for n in range(30))
     edges = "source,target\n1,2\n2,3\n"
     message = refusal(read, edges, many, categories=("n",))
-    assert "text with 30 different values" in message
+    assert "is text with 30 different values" in message
     assert message.endswith("leave it out of --categories.")
     assert "no feature here" in refusal(read, edges, many, categories=("id",))
     assert "does not have" in refusal(read, edges, many, categories=("colour",))
@@ -317,3 +318,38 @@ def test_dots_stand_between_thousands_where_another_column_has_decimal_commas(re
     nodes = "id;avg;hits\na;0,305;12.364\nb;0,27;181\nc;0,5;4.019\n"
     graph = read(EDGES_OF_THREE, nodes).graph
     assert graph.features[:, 1].tolist() == [12364, 181, 4019]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "dots"),
+    [
+        ('id,m,d\na,"6,5",12.364\nb,"0,25",4.019\nc,"1,75",18.500\n', 12.364),  # in quotes
+        ("id;m;p;d\na;6,5;0.51;12.364\nb;0,25;0.7;4.019\nc;1,75;0.2;18.500\n", 12.364),
+        ("id;m;d\na;6,5;12.364\nb;0,25;4.019\nc;1,75;18.500\n", 12364),
+    ],
+)
+def test_dots_are_points_where_commas_are_doubtful(read, nodes, dots):
+    assert read(EDGES_OF_THREE, nodes).graph.features[0, -1] == pytest.approx(dots)
+
+
+def test_a_text_category_of_a_frame_is_evidence_too():
+    frame = pd.DataFrame({"id": list("abc"), "d": ["12.364", "181", "4.019"]})
+    frame["m"] = pd.Categorical(["0,5", "0,25", "1,75"])
+    edges = pd.DataFrame({"source": list("ab"), "target": list("bc")})
+    found = read_tables(edges, frame).graph
+    assert found.features[:, 0].tolist() == [12364, 181, 4019]
+
+
+@pytest.mark.parametrize("values", [[[1], [2], [1]], [b"\xff", b"a", b"b"]])
+def test_what_cannot_be_names_is_refused_as_categories(refusal, values):
+    edges = pa.table({"source": ["a", "b"], "target": ["b", "c"]})
+    nodes = pa.table({"id": ["a", "b", "c"], "v": values, "x": [1, 2, 3]})
+    message = refusal(read_tables, edges, nodes, Choices(categories=("v",)))
+    assert "which cannot be names; leave it out of --categories." in message
+
+
+def test_a_number_that_is_none_is_no_category():
+    edges = pa.table({"source": ["a", "b"], "target": ["b", "c"]})
+    nodes = pa.table({"id": ["a", "b", "c"], "v": [1.0, float("nan"), 2.0]})
+    graph = read_tables(edges, nodes, Choices(categories=("v",), impute="median")).graph
+    assert [name for name in graph.feature_names if "nan" in name] == []

@@ -199,3 +199,23 @@ def test_what_is_not_used_is_told(tmp_path):
     reading = read_network_file(tmp_path / "net.mat")
     np.testing.assert_array_equal(reading.graph.features, X.astype(np.float32))
     assert any(note.endswith("not used: 'names', 'z'.") for note in reading.notes)
+
+
+def test_the_parts_of_a_matrix_are_used(tmp_path):
+    matrix = sparse.coo_array((np.ones(PAIRS.shape[1]), (PAIRS[0], PAIRS[1])), shape=(12, 12))
+    sparse.save_npz(tmp_path / "net.npz", matrix)
+    assert not any("not used: " in note for note in read_network_file(tmp_path / "net.npz").notes)
+
+
+def test_weights_beside_a_matrix_are_told(tmp_path):
+    adjacency = np.zeros((12, 12))
+    adjacency[PAIRS[0], PAIRS[1]] = 1
+    np.savez(tmp_path / "net.npz", adj=adjacency, edge_weight=np.ones(3), x=X)
+    notes = read_network_file(tmp_path / "net.npz").notes
+    assert any(note.endswith("not used: 'edge_weight'.") for note in notes)
+
+
+def test_a_mat_file_with_the_names_of_dgraph_is_none(tmp_path, refusal):
+    values = {"x": X, "y": Y, "edge_index": PAIRS, "edge_type": Y, "train_mask": Y}
+    scipy_io.savemat(tmp_path / "net.mat", values)
+    assert "needs a matrix called Network" in refusal(read_network_file, tmp_path / "net.mat")

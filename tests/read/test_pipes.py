@@ -133,3 +133,7 @@ def test_weights_out_of_a_pipe(pipe):
 def test_that_the_command_does_not_tell_what_was_in_a_pipe_is_said(pipe, write, said):
     assert said(read_tables(pipe("e", EDGES)), "came through pipes: the command alone does not")
     assert not said(read_tables(write("e.csv", EDGES)), "pipes")
+
+
+def test_standard_input_holds_one_table(refusal):
+    assert refusal(read_tables, "-", "-").startswith("Standard input holds one table")

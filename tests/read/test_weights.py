@@ -2,8 +2,10 @@
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from egoscore.read import Choices, read_tables
 from egoscore.read.weights import weigh
 
 EDGES = "source,target,amount\na,b,3\nb,c,4.5\nc,a,-1\na,b,2\nc,c,7\n"
@@ -136,3 +138,10 @@ def test_an_infinite_weight_is_named_by_its_row(read, refusal, cell):
     message = refusal(read, f"source,target,w\na,b,1\nb,c,{cell}\n", weight="w")
     assert "'w' of" in message
     assert "infinite in row 2 below the names" in message
+
+
+def test_weights_of_every_kind_of_text():
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        columns = {"source": ["a", "b"], "target": ["b", "c"], "w": pa.array(["1", "2"], kind)}
+        graph = read_tables(pa.table(columns), choices=Choices(weight="w")).graph
+        assert graph.features[:, 0].tolist() == [1, 3, 2]

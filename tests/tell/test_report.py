@@ -7,7 +7,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,6 @@ import pytest
 from tell.samples import config, findings, ranked, ranked_as_paper
 
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
-from egoscore.tell import doubt
 from egoscore.tell.brief import percent
 from egoscore.tell.findings import Findings
 from egoscore.tell.metrics import evaluate
@@ -354,12 +352,7 @@ class TestContent:
         assert "networks are not used" not in page.words()
 
     def test_where_networks_are_not_used_the_curve_says_so(self):
-        context = SimpleNamespace(explained=0.17)
-        model = SimpleNamespace(
-            centre=SimpleNamespace(context=context, gate=0.0),
-            next_to=SimpleNamespace(strength=np.ones(1)),
-        )
-        told = replace(findings(), remarks=(doubt._skill(model),))
+        told = replace(findings(), uses_networks=False)
         said = "The networks are not used in the scores: "
         words = Page(render_report(config(), ranked(), told)).words()
         assert f"{said}they add nothing to straight lines here." in words
