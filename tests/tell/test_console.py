@@ -11,6 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
+from egoscore.explain.explanation import Deviation
 from egoscore.graph import AttributedGraph
 from egoscore.graph.datasets import DatasetEntry
 from egoscore.settings import Settings
@@ -232,11 +233,20 @@ class TestWhy:
     def test_where_no_question_alone_is_the_cause_that_is_said(self, capsys):
         found = ranked()
         first = found.findings.explanations[0]
-        first.causes, first.p_value = (), 0.01
+        first.causes, first.p_value, first.features, first.structure = (), 0.01, (), ()
         first.questions = {"company": 2.9, "place": 2.0}
         show_detection(found, 3)
         line = rows(capsys.readouterr().out.splitlines())[0]
         assert line[5] == "all together, mostly company"
+
+    def test_what_is_far_off_by_itself_is_told_though_nothing_else_stands_out(self, capsys):
+        found = ranked()
+        first = found.findings.explanations[0]
+        first.causes, first.p_value, first.questions = (), 0.4, {"features": 1.0}
+        first.features, first.structure = (Deviation("pay", "$9", "$1", 9.0),), ()
+        show_detection(found, 3)
+        line = rows(capsys.readouterr().out.splitlines())[0]
+        assert line[5] == "pay $9 where $1 is expected"
 
     def test_names_in_it_are_harmless(self, capsys):
         found = ranked()
