@@ -91,6 +91,8 @@ reproduction: $(VENV)/.installed-bench
 	$(BIN)/egoscore bench --datasets disney,books --methods all --jobs 2 --out $(KEPT) --data-dir $(DATA)
 	$(BIN)/egoscore bench --datasets reddit,enron --methods paper,published,attributes,ego-networks --trials 3 --jobs 2 \
 		--out $(KEPT) --data-dir $(DATA)
+	$(BIN)/egoscore bench --datasets reddit,enron --methods structure,networks,newer,default --trials 1 --jobs 2 \
+		--time-limit 3600 --out $(KEPT) --data-dir $(DATA)
 	$(BIN)/python benchmarks/reproduction.py
 
 clean:
