@@ -10,7 +10,10 @@ from egoscore.numerals import numeral
 def _about_features(reasons: Reasons) -> str:
     far = far_off(reasons.features)
     if not far:
-        return "others in its ego-graph came back with other features, more so than itself"
+        return (
+            "others in its ego-graph came back with other features, its own no further off than is "
+            "usual"
+        )
     return (
         f"its features came back different: {far[0].name} is {far[0].observed}, came back as "
         f"{far[0].expected}"

@@ -65,7 +65,7 @@ def explanation(
         because = f"nothing about it stands out; if anything, {because}"
     elif not reasons.causes:
         because = f"by no question alone but by all together, most of all {because}"
-    proviso = reasoner.proviso if scores.is_apart(row) else None
+    proviso = reasoner.proviso if scores.is_apart(row) and not is_usual else None
     summary = f"Node {shortened(node)} is {_stands(standing, proviso)}: {because}."
     return Explanation(
         node=node,

@@ -194,6 +194,12 @@ class TestExplanation:
             ": by no question alone but by all together, most of all [a]."
         )
 
+    def test_what_does_not_stand_out_is_not_said_to_be_rare(self):
+        """Of three nodes the first may be rarer than 1 in 3, which is nothing."""
+        three = Scores(np.array([0.0, 0.5, 1.2]), np.array([1.0, 0.8, 0.3]), 9.0)
+        summary = explanation(2, network(3), three, Teller(a=1.0)).summary
+        assert summary.endswith("by abnormality: nothing about it stands out; if anything, [a].")
+
     def test_if_none_is_strong_there_is_no_cause_and_that_is_said(self):
         found = explained(Teller(a=1.0, b=0.5), p_value=0.4)
         assert found.causes == ()
