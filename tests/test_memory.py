@@ -4,9 +4,10 @@ import platform
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from egoscore.memory import give_back_memory
+from egoscore.memory import frugal_arrow, give_back_memory
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="for glibc only")
@@ -19,6 +20,17 @@ def test_what_was_freed_between_things_in_use_goes_back_to_the_system():
     give_back_memory()
     assert resident_mb() < before - 100
     assert all((block == 1.0).all() for block in kept)
+
+
+def test_arrow_has_its_own_memory_back_whatever_happens():
+    def fail():
+        with frugal_arrow():
+            raise KeyError(pa.default_memory_pool().backend_name)
+
+    before = pa.default_memory_pool().backend_name
+    with pytest.raises(KeyError, match="system"):
+        fail()
+    assert pa.default_memory_pool().backend_name == before
 
 
 def resident_mb() -> float:

@@ -37,7 +37,7 @@ class SharedGraph:
             arrays |= {"neighbours.indices": graph.neighbours.indices}
         if graph.positions is not None:
             arrays["positions"] = graph.positions
-        plain_ids = graph.ids.dtype.kind != "O"
+        plain_ids = graph.ids.dtype.kind not in "OT"  # of objects and text the file would be pickle
         if plain_ids:
             arrays["ids"] = graph.ids
         try:

@@ -6,6 +6,8 @@ but for the triangles, which take at most the largest core number of steps per e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ STRUCTURE = (
     "return_3",
     "core",
 )
-_NODES_AT_ONCE = 1 << 16  # between two words about how far it has come
+_NODES_AT_ONCE = 1 << 16
 
 
 # what the columns are called for a reader, and which are kept as the logarithm of one plus
@@ -68,24 +70,38 @@ def fill_structure(
     core: log(1 + core number).
     """
     near = graph.neighbours
-    degrees = near.degrees
-    divisor = np.maximum(degrees, 1)  # where it is not the degree, what is divided is zero
-    inverse = 1.0 / divisor
+    inverse = np.empty(graph.num_nodes)
+    for part, _, divisor in _parts(near):
+        inverse[part] = 1.0 / divisor
     core, place = _peeled(near)
+    give_back_memory()
     triangles, products = _through_triangles(near, place, inverse, bars)
     del place
     give_back_memory()
-    found[:, 6] = np.log1p(core)
-    found[:, 5] = 2.0 * products / divisor  # a triangle can be walked round either way
-    del core, products
-    found[:, 4] = _sums(*near, inverse) / divisor
-    del inverse
-    found[:, 2] = np.log1p(2.0 * triangles / divisor)
-    found[:, 1] = 2.0 * triangles / np.maximum(degrees * (degrees - 1), 1)
-    del triangles
-    log_degree = np.log1p(degrees)
-    found[:, 3] = _sums(*near, log_degree) / divisor
-    found[:, 0] = log_degree
+    for part, degrees, divisor in _parts(near):
+        found[part, 1] = 2.0 * triangles[part] / np.maximum(degrees * (degrees - 1), 1)
+        found[part, 2] = np.log1p(2.0 * triangles[part] / divisor)
+        found[part, 5] = 2.0 * products[part] / divisor  # a triangle can be walked round either way
+        found[part, 6] = np.log1p(core[part])
+    del triangles, products, core
+    sums = _sums(*near, inverse)
+    for part, _, divisor in _parts(near):
+        found[part, 4] = sums[part] / divisor
+    del sums
+    log_degree = inverse  # in its place
+    for part, degrees, _ in _parts(near):
+        found[part, 0] = log_degree[part] = np.log1p(degrees)
+    sums = _sums(*near, log_degree)
+    for part, _, divisor in _parts(near):
+        found[part, 3] = sums[part] / divisor
+
+
+def _parts(near: Csr) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    """Some nodes at a time, with their degrees (n,) and by what their sums are divided."""
+    for start in range(0, len(near.indptr) - 1, _NODES_AT_ONCE):
+        degrees = np.diff(near.indptr[start : start + _NODES_AT_ONCE + 1])
+        # where it is not the degree, what is divided is zero
+        yield slice(start, start + _NODES_AT_ONCE), degrees, np.maximum(degrees, 1)
 
 
 @compiled

@@ -12,11 +12,11 @@ from egoscore.bars import Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.graph.network import AttributedGraph
 from egoscore.graph.structure import describe_structure, fill_structure
-from egoscore.memory import give_back_memory
+from egoscore.memory import frugal_arrow, give_back_memory
 from egoscore.read.choices import Choices, Reading
 from egoscore.read.ends import find_ends
 from egoscore.read.features import Features, read_features, with_unique_titles
-from egoscore.read.ids import IdColumn, read_ids
+from egoscore.read.ids import IdColumn, as_names, read_ends
 from egoscore.read.matching import Matched, match_ends, match_table
 from egoscore.read.names import bare, find, says_code
 from egoscore.read.node_table import read_nodes, take_labels
@@ -40,7 +40,7 @@ def read_tables(
     gives the features. `bars` show how far it has come.
     """
     choices = choices or Choices()
-    with as_files(edges, nodes, bars=bars) as (edges, nodes):
+    with frugal_arrow(), as_files(edges, nodes, bars=bars) as (edges, nodes):
         reading = assemble(*_opened(edges, nodes, choices, bars), choices, bars)
     if not any(isinstance(source, Copy) for source in (edges, nodes)):
         return reading
@@ -70,27 +70,26 @@ def assemble(edges: Table, nodes: Table | None, choices: Choices, bars: Bars = n
         choices.refuse(("--id", "--features", "--categories", "--label"), reason)
     _refuse_unknown_ignored(edges, nodes, choices)
     notes: list[str] = []
-    ends = find_ends(edges, nodes, choices, notes)
-    source, target, weights = _read_ends(edges, ends, choices, notes)
+    names = find_ends(edges, nodes, choices, notes)
+    ends, weights = _read_ends(edges, names, choices, notes)
     if nodes is None:
-        matched = match_ends(source, target, notes, bars)
-        del source, target
+        matched = match_ends(ends, notes, bars)
         features, labels = Features(np.empty((0, 0), dtype=np.float32), ()), None
     else:
-        loaded, ids = read_nodes(nodes, ends, (source, target), choices, notes)
+        loaded, ids = read_nodes(nodes, names, ends, choices, notes)
         tables = (edges.name, nodes.name)
         # nodes without a row have no label, and labels cannot be filled in
         fills = choices.impute is not None and choices.label is None
-        matched = match_table(source, target, ids, tables, fills, notes, bars)
-        del source, target, ids
+        columns = [*ends, ids]
+        del ends, ids
+        matched = match_table(columns, tables, fills, notes, bars)
         give_back_memory()
         labels = take_labels(loaded, nodes, choices, matched.extra, notes)
         features = read_features(loaded, nodes, choices, matched.extra, notes)
     give_back_memory()  # what the tables needed, the network needs now
     graph = _build(matched, features, labels, weights, choices, notes, bars)
     give_back_memory()
-    # last of all: as objects ids take several times the memory of their text
-    graph = replace(graph, ids=matched.ids.to_numpy(zero_copy_only=False))
+    graph = replace(graph, ids=as_names(matched.ids))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Reading(graph, (*before, *notes))
 
@@ -108,16 +107,16 @@ def _refuse_unknown_ignored(edges: Table, nodes: Table | None, choices: Choices)
 
 def _read_ends(
     edges: Table, ends: tuple[str, str], choices: Choices, notes: list[str]
-) -> tuple[IdColumn, IdColumn, Weights | None]:
+) -> tuple[list[IdColumn], Weights | None]:
     """The ids at both ends of the edges, and the weights if they are asked for."""
     weight = None if choices.weight is None else find("weight", choices.weight, edges)
     if weight in ends:
         raise InputError(f"--weight names the column '{weight}', which holds ids; give another.")
     wanted = [*ends, *([weight] if weight else [])]
     loaded = edges.read(wanted, coded=ends)
-    source, target = (read_ids(loaded.pop(end), end, edges.name, notes) for end in ends)
+    ids = read_ends({end: loaded.pop(end) for end in ends}, edges.name, notes)
     give_back_memory()
-    if not len(source.codes) and not edges.may_be_empty:
+    if not len(ids[0].codes) and not edges.may_be_empty:
         raise InputError(f"{edges.name} has no rows; a network needs edges.")
     weights = None
     if weight is not None:
@@ -133,7 +132,7 @@ def _read_ends(
     if amounts:
         advice = f"--weight '{amounts[0]}' turns it" if len(amounts) == 1 else "--weight turns one"
         notes.append(f"{edges.name}: {_unused(amounts)}; {advice} into features.")
-    return source, target, weights
+    return ids, weights
 
 
 def _unused(columns: list[str]) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import pyarrow as pa
 
 from egoscore.bars import Advance
+from egoscore.memory import give_back_memory
 from egoscore.read.table import is_text
-from egoscore.read.text_codes import TextCodes
+from egoscore.read.text_codes import CodedColumn, TextCodes, in_order
+
+_BETWEEN = 4  # batches after which what reading them took goes back
 
 
 class _Chunks:
@@ -43,13 +46,19 @@ def collect(
 ) -> dict[str, pa.ChunkedArray]:
     """Columns with these names and types in the order of the batches'.
 
-    Those that are `coded` and text come as codes.
+    Those that are `coded` and text come as codes of texts that they share.
     """
-    columns = {
-        name: TextCodes() if name in coded and is_text(kind) else _Chunks(kind)
+    texts = TextCodes()
+    columns: dict[str, CodedColumn | _Chunks] = {
+        name: CodedColumn(texts) if name in coded and is_text(kind) else _Chunks(kind)
         for name, kind in kinds.items()
     }
-    for batch in batches:
+    for number, batch in enumerate(batches):
         for column, chunk in zip(columns.values(), batch.columns, strict=True):
             column.add(chunk)
-    return {name: columns.pop(name).column() for name in kinds}
+        if number % _BETWEEN == 0:
+            give_back_memory()
+    sharing = {name: c for name, c in columns.items() if isinstance(c, CodedColumn)}
+    found = dict(zip(sharing, in_order(texts, list(sharing.values())), strict=True))
+    found |= {name: c.column() for name, c in columns.items() if isinstance(c, _Chunks)}
+    return {name: found[name] for name in kinds}

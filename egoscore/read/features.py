@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.columns import FeatureColumn
-from egoscore.memory import give_back_memory
+from egoscore.memory import MANY_ROWS, give_back_memory
 from egoscore.numerals import counted
 from egoscore.read.choices import Choices
 from egoscore.read.column import Column, Unusable, damage_words, how_words
@@ -22,7 +22,6 @@ from egoscore.read.placeholders import placeholder_words
 from egoscore.read.table import SAMPLE, Table, decoded, is_text, quoted
 
 _UNNAMED = "unnamed: 0"  # what pandas calls the index that it wrote, when it reads it
-_MANY_ROWS = 1 << 18  # what deciding on a column of as many took is worth giving back
 _AS = {"number": "numbers as they are", "yes/no": "yes/no, as 1 and 0", "date": "days since 1970"}
 
 
@@ -126,7 +125,7 @@ def _decided_one(
     name: str, column: pa.ChunkedArray, table: Table, writing: Writing
 ) -> Column | Unusable:
     found = decide(name, column, table.name, writing)
-    if len(column) >= _MANY_ROWS:
+    if len(column) >= MANY_ROWS:
         del column
         give_back_memory()
     is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED

@@ -8,7 +8,9 @@ they are compared as text. (What is then not in the node table may be in another
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.read.cells import all_match
+from egoscore.read.cells import all_match, any_match
 from egoscore.read.table import decoded, is_text
 
+AT_ONCE = 1 << 18  # rows that are looked up together: numpy widens their numbers
+_AT_A_TIME = 1 << 14  # ids that are Python's for a moment
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 _POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
 
@@ -27,7 +31,8 @@ _POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
 class IdColumn:
     """A column of ids: `values` are the different ones (int64 or text), `codes` (rows,) which.
 
-    `codes` is -1 where the cell is empty; `where` is what messages call the column.
+    `codes` is -1 where the cell is empty; `where` is what messages call the column. The values of
+    an edge's target may have those of the source in front, whether or not it has them itself.
     """
 
     where: str
@@ -47,6 +52,24 @@ class IdColumn:
 
 def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[str]) -> IdColumn:
     """A column of a table as ids."""
+    return used(_as_it_is(column, name, table, notes))
+
+
+def read_ends(
+    columns: Mapping[str, pa.ChunkedArray], table: str, notes: list[str]
+) -> list[IdColumn]:
+    """The columns of both ends of the edges, by name, as ids.
+
+    Where they were coded together, they stay so: of millions of ids there is no second copy.
+    """
+    source, target = (_as_it_is(column, name, table, notes) for name, column in columns.items())
+    if starts_with(target.values, source.values) and _all_occur(source, target):
+        return [source, target]
+    return [used(source), used(target)]
+
+
+def _as_it_is(column: pa.ChunkedArray, name: str, table: str, notes: list[str]) -> IdColumn:
+    """A column of a table as ids, perhaps with some that no row has, and with empty ones."""
     where = f"column '{name}' of {table}"
     plain = _plain(column, where, notes)
     # encoded here, all chunks share one dictionary; as it came, each has its own
@@ -56,8 +79,15 @@ def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[str]) -
         return IdColumn(where, pa.array([], pa.string()), np.empty(0, np.int32))
     values = chunks[0].dictionary
     values = values.cast(pa.string()) if is_text(values.type) else values
-    pieces = [chunk.indices.cast(pa.int32()).fill_null(-1).to_numpy() for chunk in chunks]
-    return _used(IdColumn(where, values, np.concatenate(pieces)))
+    pieces = [_numbers(chunk.indices.cast(pa.int32())) for chunk in chunks]
+    return IdColumn(where, values, pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+
+
+def _numbers(codes: pa.Array) -> NDArray[np.int32]:
+    """Codes, -1 where there is none; not copied where there is no such."""
+    full = codes.fill_null(-1) if codes.null_count else codes
+    numbers: NDArray[np.int32] = full.to_numpy()
+    return numbers
 
 
 def _plain(column: pa.ChunkedArray, where: str, notes: list[str]) -> pa.ChunkedArray:
@@ -93,14 +123,51 @@ def _cast_or(column: pa.ChunkedArray, kind: pa.DataType, other: pa.DataType) -> 
         return column.cast(other)
 
 
-def _used(ids: IdColumn) -> IdColumn:
+def as_names(values: pa.Array) -> NDArray[Any]:
+    """Ids as a network has them: int64, or numpy's text, a fraction of what Python's takes."""
+    if not is_text(values.type):
+        numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+        return numbers
+    names = np.empty(len(values), dtype=np.dtypes.StringDType())
+    for start in range(0, len(values), _AT_A_TIME):
+        part = values.slice(start, _AT_A_TIME)
+        names[start : start + _AT_A_TIME] = part.to_numpy(zero_copy_only=False)
+    return names
+
+
+def starts_with(values: pa.Array, others: pa.Array) -> bool:
+    """Whether the first of `values` are the others."""
+    return bool(values.slice(0, len(others)).equals(others))
+
+
+def occurring(size: int, *codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which of the numbers below `size` occur; -1 is none of them."""
+    occurs = np.zeros(size + 1, dtype=bool)
+    for some in codes:
+        for start in range(0, len(some), AT_ONCE):
+            occurs[some[start : start + AT_ONCE]] = True
+    return occurs[:size]
+
+
+def _is_something(values: pa.Array) -> NDArray[np.bool_]:
+    """Which ids are not empty."""
+    if not is_text(values.type):
+        return np.ones(len(values), dtype=bool)
+    which: NDArray[np.bool_] = pc.not_equal(pc.fill_null(values, ""), "").to_numpy(
+        zero_copy_only=False
+    )
+    return which
+
+
+def _all_occur(source: IdColumn, target: IdColumn) -> bool:
+    """Whether each of the target's values is at one of the ends, and none is empty."""
+    occurs = occurring(len(target.values), source.codes, target.codes)
+    return bool(occurs.all() and _is_something(target.values).all())
+
+
+def used(ids: IdColumn) -> IdColumn:
     """Without ids that no row has (categories may have such), and with empty text as missing."""
-    count = len(ids.values)
-    occurs = np.zeros(count + 1, dtype=bool)
-    occurs[ids.codes] = True  # -1, an empty cell, is the one beyond
-    keep = occurs[:count]
-    if is_text(ids.values.type):
-        keep &= pc.not_equal(pc.fill_null(ids.values, ""), "").to_numpy(zero_copy_only=False)
+    keep = occurring(len(ids.values), ids.codes) & _is_something(ids.values)
     if keep.all():
         return ids
     new = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1).astype(np.int32)
@@ -109,11 +176,25 @@ def _used(ids: IdColumn) -> IdColumn:
 
 def settle(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
     """The same columns with ids of one type: those of both ends, then those of the node table."""
-    columns = _trimmed(_without_point_zero(columns, notes), has_table, notes)
+    if not all(_is_tidy(column.values) for column in columns):
+        columns = [used(column) for column in columns]  # what follows is decided column by column
+        columns = _trimmed(_without_point_zero(columns, notes), has_table, notes)
     present = [column for column in columns if len(column.values)]
     if all(column.has_numbers or all_match(column.values, _WHOLE) for column in present):
         return [replace(column, values=column.values.cast(pa.int64())) for column in columns]
     return [replace(column, values=column.values.cast(pa.string())) for column in columns]
+
+
+def _is_tidy(values: pa.Array) -> bool:
+    """Whether no id has space around it or ends in .0."""
+    if not is_text(values.type):
+        return True
+    return not any_match(values, r"\.0$") and _is_trimmed(values)
+
+
+def _is_trimmed(values: pa.Array) -> bool:
+    parts = (values.slice(start, AT_ONCE) for start in range(0, len(values), AT_ONCE))
+    return all(pc.utf8_trim_whitespace(part).equals(part) for part in parts)
 
 
 def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdColumn]:
@@ -142,7 +223,7 @@ def _without_point_zero(columns: list[IdColumn], notes: list[str]) -> list[IdCol
 def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[str]) -> list[IdColumn]:
     """Without space around ids, but only if that is what makes them match."""
     before = [column.values.cast(pa.string()) for column in columns]
-    if all(pc.utf8_trim_whitespace(values).equals(values) for values in before):
+    if all(map(_is_trimmed, before)):
         return columns
     after = [pc.utf8_trim_whitespace(values) for values in before]
     if any(pc.any(pc.equal(values, "")).as_py() for values in after):  # an id of nothing but space

@@ -24,7 +24,7 @@ _MANY, _NEARLY = 0.1, 0.9
 
 def marks(text: pa.Array) -> list[str]:
     """The signs and codes that many cells have first: a column has one of them."""
-    parts = pc.extract_regex(text, _MARK).drop_null()
+    parts = pc.extract_regex(text.filter(pc.match_substring_regex(text, _MARK)), _MARK)
     names = pc.binary_join_element_wise(*(pc.struct_field(parts, p) for p in ("sign", "code")), "")
     many = [
         found for found in pc.value_counts(names) if found["counts"].as_py() >= _MANY * len(text)
@@ -80,8 +80,7 @@ def _stands_beside(text: pa.Array, mark: str) -> NDArray[np.bool_]:
 
 def around_numbers(cells: pa.Array) -> tuple[str, str]:
     """What stands before and after the numbers in cells of one way, as in the first of them."""
-    trimmed, is_missing = bare_cells(cells)
-    text = trimmed.filter(pa.array(~is_missing))
+    text, _ = bare_cells(cells)
     for minus in MINUSES:
         text = minus.in_front(text)
     beside = (mark for mark in marks(text) if _stands_beside(text, mark).all())
@@ -127,6 +126,8 @@ class Minus:
 
     def in_front(self, text: pa.Array) -> pa.Array:
         """Cells with a minus in front in its place."""
+        if not any_match(text, self.pattern):
+            return text
         return pc.replace_substring_regex(text, self.pattern, self.instead)
 
     def way(self, way: Way) -> Way:

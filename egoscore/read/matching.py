@@ -13,11 +13,9 @@ from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.numerals import counted
 from egoscore.read.id_writing import WAYS, found_in
-from egoscore.read.ids import IdColumn, settle
+from egoscore.read.ids import AT_ONCE, IdColumn, occurring, settle, starts_with
 from egoscore.read.table import is_text
 from egoscore.read.text_codes import TextCodes
-
-_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -37,19 +35,17 @@ class Matched:
     extra: int = 0
 
 
-def match_ends(
-    source: IdColumn, target: IdColumn, notes: list[str], bars: Bars = no_bars
-) -> Matched:
-    """The nodes that the edges name, when no table does; the codes of both are used up."""
-    _refuse_missing_ends(source, target)
-    ends = settle([source, target], False, notes)
-    return Matched(*_joined(ends, [], bars))
+def match_ends(ends: list[IdColumn], notes: list[str], bars: Bars = no_bars) -> Matched:
+    """The nodes that the edges name, when no table does; `ends` are used up."""
+    _refuse_missing_ends(ends)
+    settled = settle(ends, False, notes)
+    ends.clear()
+    ids, rows, _ = _joined(settled, [], bars)
+    return Matched(ids, rows)
 
 
 def match_table(
-    source: IdColumn,
-    target: IdColumn,
-    table_ids: IdColumn,
+    columns: list[IdColumn],
     tables: tuple[str, str],
     keeps_extra: bool,
     notes: list[str],
@@ -57,27 +53,28 @@ def match_table(
 ) -> Matched:
     """The nodes of a table and, with `keeps_extra`, those that only the edges name.
 
-    Without it these are left out together with their edges: nothing is known of them. `tables`
-    are the names of both, edges first. The codes of both ends are used up.
+    Without it these are left out together with their edges: nothing is known of them. `columns`
+    are source, target and the ids of the table, and used up; `tables` are the names of both, edges
+    first.
     """
-    _refuse_missing_ends(source, target)
-    _refuse_bad_table_ids(table_ids, tables[1])
-    *ends, table_ids = settle([source, target, table_ids], True, notes)
-    size = len(table_ids.values)
-    every, joined = _joined(ends, [table_ids.values], bars)
-    if not every.slice(0, size).equals(table_ids.values):  # 12.0 and 12.00 may both have become 12
-        check.ids(table_ids.values.to_numpy(zero_copy_only=False), size)
-    unknown = _without_rewritten(every, size, joined, notes)
+    _refuse_missing_ends(columns[:2])
+    _refuse_bad_table_ids(columns[2], tables[1])
+    ends = settle(columns, True, notes)
+    columns.clear()
+    first = [ends.pop().values]
+    size = len(first[0])
+    every, joined, [of_table] = _joined(ends, first, bars)
+    if of_table[-1] != size - 1:  # some are the same: 12.0 and 12.00 may both have become 12
+        check.ids(every.take(pa.array(of_table)).to_numpy(zero_copy_only=False), size)
+    known, unknown = every.slice(0, size), _without_rewritten(every, size, joined, notes)
     if not len(unknown):
-        every = table_ids.values
         _note_isolated(joined, size, tables, notes)
-        return Matched(every, joined)
+        return Matched(known, joined)
     if keeps_extra:
         notes.append(f"{_only_in_edges(unknown, tables)}: kept, with all features filled in.")
         _note_isolated(joined, size, tables, notes)
-        every = pa.concat_arrays([table_ids.values, unknown])
-        return Matched(every, joined, extra=len(unknown))
-    return _without_unknown(joined, table_ids.values, unknown, tables, notes)
+        return Matched(pa.concat_arrays([known, unknown]), joined, extra=len(unknown))
+    return _without_unknown(joined, known, unknown, tables, notes)
 
 
 def _without_rewritten(
@@ -100,8 +97,8 @@ def _without_rewritten(
     left = np.where(same, rows, size + np.cumsum(~same) - 1)
     renumbered = np.concatenate([np.arange(size), left]).astype(np.int32)
     for end in ends:
-        for start in range(0, len(end), _AT_ONCE):
-            part = end[start : start + _AT_ONCE]
+        for start in range(0, len(end), AT_ONCE):
+            part = end[start : start + AT_ONCE]
             part[:] = renumbered[part]
     return unknown.filter(pa.array(~same))
 
@@ -140,40 +137,61 @@ def _only_in_edges(unknown: pa.Array, tables: tuple[str, str]) -> str:
 
 def _joined(
     ends: list[IdColumn], first: list[pa.Array], bars: Bars
-) -> tuple[pa.Array, list[NDArray[np.int32]]]:
-    """The different ids, those that come `first` and then those of the ends, and the ends' rows.
+) -> tuple[pa.Array, list[NDArray[np.int32]], list[NDArray[np.int32]]]:
+    """The different ids, those that come `first` and then those of the ends.
 
-    The rows take the place of the codes: of millions of edges there is no other copy.
+    And the rows of both ends, and of each of the first. What is given is used up: of millions of
+    ids nothing is kept once it is looked up.
     """
-    columns = [*first, *(end.values for end in ends)]
-    total = sum(map(len, columns)) + sum(len(end.codes) for end in ends)
+    source, target = (end.values for end in ends)
+    codes = [end.codes for end in ends]
+    ends.clear()
+    columns = [*first, target] if starts_with(target, source) else [*first, source, target]
+    del source, target
+    if len(columns) == 1:
+        return columns[0], codes, []
+    count = len(first)
+    first.clear()
+    total = sum(map(len, columns)) + sum(map(len, codes))
     with bars("Matching ids", total, "ids") as advance:
-        ids, rows = _numbers(columns, advance)
-        for end, of_ids in zip(ends, rows[len(first) :], strict=True):
-            for start in range(0, len(end.codes), _AT_ONCE):  # numpy widens what it looks up
-                part = end.codes[start : start + _AT_ONCE]
-                part[:] = of_ids[part]
-                advance(len(part))
-    return ids, [end.codes for end in ends]
+        ids, numbers = _numbers(columns, advance)
+        of_ends = numbers[count], numbers[-1]
+        rows = [_looked_up(of_ids, codes.pop(0), advance) for of_ids in of_ends]
+    return ids, rows, numbers[:count]
+
+
+def _looked_up(
+    numbers: NDArray[np.int32], codes: NDArray[np.int32], advance: Advance
+) -> NDArray[np.int32]:
+    """The numbers that codes stand for."""
+    found = np.empty_like(codes)
+    for start in range(0, len(codes), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        found[part] = numbers[codes[part]]
+        advance(len(found[part]))
+    return found
 
 
 def _numbers(columns: list[pa.Array], advance: Advance) -> tuple[pa.Array, list[NDArray[np.int32]]]:
-    """The different ids of several columns in the order they come, and the numbers of each."""
-    if is_text(columns[0].type):  # in less memory than Arrow needs
-        codes = TextCodes()
-        for column in columns:
-            codes.add(column)
-            advance(len(column))
-        every = codes.column().combine_chunks()
-    else:
+    """The different ids of several columns in the order they come, and the numbers of each.
+
+    The columns are used up.
+    """
+    sizes = [len(column) for column in columns]
+    if not is_text(columns[0].type):
         every = pa.concat_arrays(columns).dictionary_encode()
         advance(len(every))
-    ends = np.cumsum([len(column) for column in columns])
-    return every.dictionary, np.split(every.indices.to_numpy(), ends[:-1])
+        return every.dictionary, np.split(every.indices.to_numpy(), np.cumsum(sizes)[:-1])
+    texts = TextCodes()  # in less memory than Arrow needs
+    numbers = [np.empty(size, dtype=np.int32) for size in sizes]
+    for of_ids in numbers:
+        texts.encode(columns.pop(0), of_ids)
+        advance(len(of_ids))
+    return texts.values(), numbers
 
 
-def _refuse_missing_ends(source: IdColumn, target: IdColumn) -> None:
-    for end in (source, target):
+def _refuse_missing_ends(ends: list[IdColumn]) -> None:
+    for end in ends:
         row = end.first_missing()
         if row is not None:
             raise InputError(
@@ -201,10 +219,7 @@ def _note_isolated(
     ends: list[NDArray[np.int32]], size: int, tables: tuple[str, str], notes: list[str]
 ) -> None:
     most = max(int(end.max(initial=-1)) for end in ends)
-    joined = np.zeros(max(size, most + 1), dtype=bool)
-    for end in ends:
-        for start in range(0, len(end), _AT_ONCE):
-            joined[end[start : start + _AT_ONCE]] = True
+    joined = occurring(max(size, most + 1), *ends)
     alone = size - int(np.count_nonzero(joined[:size]))
     if alone:
         notes.append(f"{counted(alone, 'node')} of {tables[1]} {_has(alone)} no edge: kept.")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from egoscore.errors import InputError
 from egoscore.read.id_writing import unwritten
-from egoscore.read.ids import IdColumn, read_ids
+from egoscore.read.ids import IdColumn, read_ids, used
 from egoscore.read.names import LIKELY_IDS, SURE_IDS, bare, find, known_pair
 from egoscore.read.table import INDEX, Table
 
@@ -21,7 +21,7 @@ def find_ids(
     loaded: dict[str, pa.ChunkedArray],
     table: Table,
     ends: tuple[str, str],
-    edges: tuple[IdColumn, IdColumn],
+    edges: list[IdColumn],
     given: str | None,
     notes: list[str],
 ) -> tuple[str, IdColumn]:
@@ -32,6 +32,7 @@ def find_ids(
     sure = sure_ids(loaded, table, given)
     if sure is not None:
         return sure, read_ids(loaded[sure], sure, table.name, notes)
+    edges = [used(end) for end in edges]
     named = [c for n in (*LIKELY_IDS, *map(bare, ends)) for c in loaded if bare(c) == n]
     # the index of a frame comes last: it is there whether or not it means anything
     others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
@@ -57,22 +58,20 @@ def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str |
     return name
 
 
-def _examples(edges: tuple[IdColumn, IdColumn]) -> str:
+def _examples(edges: list[IdColumn]) -> str:
     some = dict.fromkeys(end.values[0].as_py() for end in edges if len(end.values))
     return f" ({' and '.join(repr(one) for one in some)})" if some else ""
 
 
-def _advice(
-    columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
-) -> str:
+def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn]) -> str:
     """What may be wrong with a table that names no nodes."""
     if known_pair(list(columns)) is not None:
         return "it has two ends of edges: perhaps --edges and --nodes are exchanged"
     ends = [plain(*edges), *(plain(end) for end in edges)]  # both, or if need be one of them
     read = {name: _ids(column, name, table) for name, column in columns.items()}
-    for used in ends:
+    for wanted in ends:
         for name, ids in read.items():
-            if ids is not None and _count(used, plain(ids)) > len(used) / 2:
+            if ids is not None and _count(wanted, plain(ids)) > len(wanted) / 2:
                 flaw = _flaw(name, ids)
                 if flaw is not None:
                     return flaw
@@ -96,19 +95,19 @@ def _flaw(name: str, ids: IdColumn) -> str | None:
 
 
 def _best(
-    columns: dict[str, pa.ChunkedArray], table: Table, edges: tuple[IdColumn, IdColumn]
+    columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn]
 ) -> tuple[str, IdColumn] | None:
     """The first column that holds more of the edges' ids than others do, and more than half."""
-    used = plain(*edges)
-    best, most = None, len(used) / 2
+    wanted = plain(*edges)
+    best, most = None, len(wanted) / 2
     for name, column in columns.items():
         ids = different_ids(column, name, table)
         if ids is None:
             continue
-        found = _count(used, plain(ids))
+        found = _count(wanted, plain(ids))
         if found > most:
             best, most = (name, ids), found
-        if found == len(used):
+        if found == len(wanted):
             break
     return best
 
@@ -137,5 +136,5 @@ def plain(*columns: IdColumn) -> pa.Array:
     return pc.replace_substring_regex(bare_text, r"^(-?\d+)\.0+$", r"\1")
 
 
-def _count(used: pa.Array, known: pa.Array) -> int:
-    return pc.sum(pc.is_in(used, value_set=known)).as_py() or 0
+def _count(wanted: pa.Array, known: pa.Array) -> int:
+    return pc.sum(pc.is_in(wanted, value_set=known)).as_py() or 0

@@ -22,7 +22,7 @@ from egoscore.read.table import Table
 def read_nodes(
     nodes: Table,
     ends: tuple[str, str],
-    columns: tuple[IdColumn, IdColumn],
+    columns: list[IdColumn],
     choices: Choices,
     notes: list[str],
 ) -> tuple[dict[str, pa.ChunkedArray], IdColumn]:

@@ -170,8 +170,7 @@ def _signed_ways(text: pa.Array, writing: Writing) -> Iterator[Way]:
 
 def are_padded(cells: pa.Array) -> bool:
     """Whether cells are all digits and some have zeros in front, as codes have and numbers not."""
-    trimmed, is_missing = bare_cells(cells)
-    text = trimmed.filter(pa.array(~is_missing))
+    text, _ = bare_cells(cells)
     return len(text) > 0 and all_match(text, r"^\d+$") and any_match(text, r"^0\d")
 
 

@@ -5,6 +5,7 @@ Arrow encodes only what is in memory as a whole; here no more than a block of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _MOST_CODES = 2**31 - 2
 
 
 class TextCodes:
-    """The different texts of a column so far, in the order they came, and the codes of its rows.
+    """The different texts so far, in the order they came: the number of each is its code.
 
     A place of the hash table holds the hash of a text above, its code plus one below, and zero
     where no text is.
@@ -31,27 +32,24 @@ class TextCodes:
 
     def __init__(self) -> None:
         self._places = np.zeros(_FEWEST, dtype=np.uint64)
-        self._starts = np.zeros(_FEWEST, dtype=np.int64)
+        self._starts = np.zeros(_FEWEST, dtype=np.int32)
         self._known = np.empty(_FEWEST, dtype=np.uint8)
-        self._codes = np.empty(_FEWEST, dtype=np.int32)
-        self._count, self._rows = 0, 0
+        self._count = 0
 
-    def add(self, text: pa.Array) -> None:
-        """Encode the next rows; what is missing counts as empty."""
+    def encode(self, text: pa.Array, codes: NDArray[np.int32]) -> None:
+        """Fill `codes` (rows,) with those of the rows; what is missing counts as empty."""
         for start in range(0, len(text), _MOST_ROWS):
-            self._add(text.slice(start, _MOST_ROWS))
+            self._encode(text.slice(start, _MOST_ROWS), codes[start : start + _MOST_ROWS])
 
-    def _add(self, text: pa.Array) -> None:
+    def _encode(self, text: pa.Array, codes: NDArray[np.int32]) -> None:
         letters, ends = _bytes(text)
         self._make_room(len(text), int(ends[-1] - ends[0]))
         hashes = np.empty(len(text), dtype=np.uint64)
-        codes = self._codes[self._rows : self._rows + len(text)]
         _hash(letters, ends, hashes)
         _look_up(hashes, self._places, codes)
         _verify(letters, ends, self._starts, self._known, codes)
         table = self._places, self._starts, self._known, self._count
         self._count = _add(letters, ends, hashes, *table, codes)
-        self._rows += len(text)
 
     def _make_room(self, rows: int, letters: int) -> None:
         """For a block of which every row is new."""
@@ -59,8 +57,9 @@ class TextCodes:
         if most > _MOST_CODES:
             raise InputError(f"At most {_MOST_CODES:,} different ids are supported.")
         if int(self._starts[self._count]) + letters > _MOST_LETTERS:
-            raise InputError(f"At most {_MOST_LETTERS >> 30} GB of different ids are supported.")
-        self._codes = _grown(self._codes, self._rows + rows)
+            raise InputError(
+                f"At most {_MOST_LETTERS + 1 >> 30} GB of different ids are supported."
+            )
         self._starts = _grown(self._starts, most + 1)
         self._known = _grown(self._known, int(self._starts[self._count]) + letters)
         while most > _MOST_FULL * len(self._places):
@@ -68,14 +67,51 @@ class TextCodes:
             _move(self._places, larger)
             self._places = larger
 
-    def column(self) -> pa.ChunkedArray:
-        """The column by code, in one chunk."""
+    def values(self) -> pa.Array:
+        """The different texts. After that no more can be encoded."""
         self._places = np.zeros(0, dtype=np.uint64)  # its memory may be needed now
         starts = pa.py_buffer(self._starts[: self._count + 1])
         known = pa.py_buffer(self._known[: self._starts[self._count]])
-        values = pa.LargeStringArray.from_buffers(self._count, starts, known)
-        values = values.cast(pa.string())
-        return pa.chunked_array([pa.DictionaryArray.from_arrays(self._codes[: self._rows], values)])
+        return pa.StringArray.from_buffers(self._count, starts, known)
+
+
+class CodedColumn:
+    """The codes of a column of text that comes in blocks; several may share their `texts`."""
+
+    def __init__(self, texts: TextCodes) -> None:
+        self._texts = texts
+        self._codes = np.empty(_FEWEST, dtype=np.int32)
+        self._rows = 0
+
+    def add(self, text: pa.Array) -> None:
+        """Encode the next rows; what is missing counts as empty."""
+        start, self._rows = self._rows, self._rows + len(text)
+        self._codes = _grown(self._codes, self._rows)
+        self._texts.encode(text, self._codes[start : self._rows])
+
+    def codes(self) -> NDArray[np.int32]:
+        """Those of all rows."""
+        return self._codes[: self._rows]
+
+
+def in_order(texts: TextCodes, columns: Sequence[CodedColumn]) -> list[pa.ChunkedArray]:
+    """The columns by code, in one chunk each; they and their `texts` are used up.
+
+    The texts of the first column come first, in the order of its rows, then what else the next one
+    has: an order that does not depend on how rows came in blocks.
+    """
+    values = texts.values()
+    numbers, counts = np.full(len(values), -1, dtype=np.int32), [0]
+    for column in columns:
+        counts.append(_renumber(column.codes(), numbers, counts[-1]))
+    if len(columns) > 1:
+        order = np.empty_like(numbers)
+        order[numbers] = np.arange(len(numbers), dtype=np.int32)
+        values = values.take(pa.array(order))
+    return [
+        pa.chunked_array([pa.DictionaryArray.from_arrays(column.codes(), values.slice(0, count))])
+        for column, count in zip(columns, counts[1:], strict=True)
+    ]
 
 
 def _bytes(text: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -195,3 +231,15 @@ def _move(places, larger):  # type: ignore[no-untyped-def]
             while larger[place] != 0:
                 place = (place + np.uint64(1)) & last
             larger[place] = found
+
+
+@compiled
+def _renumber(codes, numbers, count):  # type: ignore[no-untyped-def]
+    """Number codes in the order they come, from `count` on; -1 has none yet. How many have one."""
+    for row in range(len(codes)):
+        code = codes[row]
+        if numbers[code] < 0:
+            numbers[code] = count
+            count += 1
+        codes[row] = numbers[code]
+    return count

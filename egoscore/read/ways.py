@@ -47,8 +47,7 @@ def parse(cells: pa.Array, ways: Ways) -> Parsed | None:
 
     None if they are not, or if all of them are empty.
     """
-    trimmed, is_missing = bare_cells(cells)
-    present = trimmed.filter(pa.array(~is_missing))
+    present, is_missing = bare_cells(cells)
     start = present.slice(0, _FIRST)
     if not all_match(start, _BEGINNING):
         return None
@@ -68,8 +67,7 @@ def parse_most(
     `counts` (cells,) says how often each occurs. None unless more than `least` different cells
     fit, and a `share` of all occurrences of cells that are not empty.
     """
-    trimmed, is_missing = bare_cells(cells)
-    present = trimmed.filter(pa.array(~is_missing))
+    present, is_missing = bare_cells(cells)
     weights = counts[~is_missing]
     needed = share * weights.sum()
     if weights[matches(present, _BEGINNING)].sum() < needed:

@@ -1,5 +1,8 @@
 """Edges and nodes meet by their ids; who is missing on either side is said."""
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from egoscore.read import read_tables
@@ -50,7 +53,7 @@ def test_integers_stay_integers_and_text_text(read):
     assert graph.ids.dtype.kind == "i"
     graph = read("source,target\n01,2\n2,10\n", "id,x\n10,1\n2,2\n01,3\n").graph
     assert graph.ids.tolist() == ["10", "2", "01"]
-    assert graph.ids.dtype == object
+    assert graph.ids.dtype == np.dtypes.StringDType()
 
 
 @pytest.mark.parametrize(
@@ -133,3 +136,39 @@ def test_where_writing_tells_nodes_apart_it_is_not_passed_over(read, pairs):
 
 def test_without_a_table_every_writing_is_another_node(read):
     assert len(read("source,target\na,A\n007,7\n").graph.ids) == 4
+
+
+def test_the_order_of_nodes_depends_on_neither_blocks_nor_the_format(tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    ends = {c: [f"n{i}" for i in random.integers(0, 400, 2000)] for c in ("source", "target")}
+    expected = list(dict.fromkeys([*ends["source"], *ends["target"]]))
+    frame = pd.DataFrame(ends)
+    frame.to_csv(tmp_path / "edges.csv", index=False)
+    frame.to_parquet(tmp_path / "edges.parquet", row_group_size=100)
+    monkeypatch.setattr("egoscore.read.row_blocks._USUAL", 500)
+    for edges in (tmp_path / "edges.csv", tmp_path / "edges.parquet", frame):
+        assert read_tables(edges).graph.ids.tolist() == expected
+
+
+def test_a_category_that_is_at_no_end_is_no_node():
+    kind = pd.CategoricalDtype(["a", "b", "nobody", "c"])
+    frame = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, dtype=kind)
+    assert read_tables(frame).graph.ids.tolist() == ["a", "b", "c"]
+
+
+def test_the_users_own_columns_are_left_as_they_are(read):
+    edges = pa.table({"source": ["b", "a", "c"], "target": ["a", "c", "b"]})
+    coded = pa.table([column.dictionary_encode() for column in edges.columns], edges.column_names)
+    nodes = pa.table({"id": ["c", "b", "a"], "x": [1.0, 2.0, 3.0]})
+    assert read_tables(coded, nodes).graph.ids.tolist() == ["c", "b", "a"]
+    assert coded["source"].to_pylist() == ["b", "a", "c"]
+    assert coded["target"].to_pylist() == ["a", "c", "b"]
+
+
+def test_ids_are_decided_on_column_by_column_where_it_matters(read, said):
+    reading = read("source,target\n1,2.0\n2,3.0\n")
+    assert reading.graph.ids.tolist() == [1, 2, 3]
+    assert said(reading, "end in .0")
+    reading = read("source,target\na, b\nb, c\n")
+    assert reading.graph.ids.tolist() == ["a", "b", "c"]
+    assert said(reading, "without the space around them")

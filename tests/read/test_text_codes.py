@@ -7,14 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egoscore.read import text_codes
-from egoscore.read.text_codes import TextCodes
+from egoscore.read.text_codes import CodedColumn, TextCodes, in_order
 
 
 def coded(*blocks, kind=None):
-    codes = TextCodes()
-    for block in blocks:
-        codes.add(pa.array(block, kind or pa.string()))
-    return codes.column()
+    [column] = coded_together([(pa.array(block, kind or pa.string()),) for block in blocks])
+    return column
+
+
+def coded_together(batches):
+    texts = TextCodes()
+    columns = [CodedColumn(texts) for _ in batches[0]]
+    for batch in batches:
+        for column, block in zip(columns, batch, strict=True):
+            column.add(block)
+    return in_order(texts, columns)
 
 
 @given(st.lists(st.lists(st.text("ab\u00e9", max_size=4), max_size=30), min_size=1, max_size=5))
@@ -26,6 +33,27 @@ def test_any_text_in_any_blocks_is_coded_as_arrow_codes_it(blocks):
     ).dictionary_encode()
     assert found.dictionary.to_pylist() == expected.dictionary.to_pylist()
     assert found.indices.to_pylist() == expected.indices.to_pylist()
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.text("abc", max_size=2), st.text("bcd", max_size=2)), max_size=20),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=80, deadline=None)
+def test_columns_share_their_texts_in_an_order_that_no_block_changes(blocks):
+    rows = [row for block in blocks for row in block]
+    batches = [
+        tuple(pa.array([row[i] for row in block], pa.string()) for i in (0, 1)) for block in blocks
+    ]
+    found = coded_together(batches)
+    for i, column in enumerate(found):
+        assert column.to_pylist() == [row[i] for row in rows]
+    first, both = (column.chunk(0).dictionary.to_pylist() for column in found)
+    assert first == list(dict.fromkeys(row[0] for row in rows))
+    assert both == list(dict.fromkeys([*first, *(row[1] for row in rows)]))
 
 
 def test_it_grows(monkeypatch):
@@ -53,9 +81,8 @@ def test_what_is_missing_is_empty(kind):
 
 
 def test_a_part_of_an_array():
-    codes = TextCodes()
-    codes.add(pa.array(["x", "a", "b", "y"]).slice(1, 2))
-    assert codes.column().to_pylist() == ["a", "b"]
+    [column] = coded_together([(pa.array(["x", "a", "b", "y"]).slice(1, 2),)])
+    assert column.to_pylist() == ["a", "b"]
 
 
 def test_more_texts_than_codes_are_refused(refusal, monkeypatch):
