@@ -12,8 +12,9 @@ from egoscore.bars import Advance, Bars, no_bars
 from egoscore.errors import InputError
 from egoscore.graph import check
 from egoscore.numerals import counted
+from egoscore.read.id_types import settle
 from egoscore.read.id_writing import WAYS, found_in
-from egoscore.read.ids import AT_ONCE, IdColumn, occurring, settle, starts_with
+from egoscore.read.ids import AT_ONCE, IdColumn, occurring, starts_with
 from egoscore.read.table import is_text
 from egoscore.read.text_codes import TextCodes
 

@@ -1,4 +1,4 @@
-"""Ids of any type: as written, of one type on both sides."""
+"""Ids of any type: as written, each different one once."""
 
 import uuid
 from datetime import date
@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from egoscore.read.ids import read_ids, settle
+from egoscore.read.ids import read_ids
 
 DAY = date(2020, 1, 1)
 
@@ -21,13 +21,6 @@ def ids(values, kind=None, notes=None):
         else pa.chunked_array([pa.array(values, kind)])
     )
     return read_ids(column, "c", "t", [] if notes is None else notes)
-
-
-def settled(*columns, has_table=False):
-    notes = []
-    found = settle([ids(column) for column in columns], has_table, notes)
-    back = [np.array(c.values.to_pylist(), dtype=object)[c.codes].tolist() for c in found]
-    return back, notes
 
 
 @pytest.mark.parametrize(
@@ -85,51 +78,6 @@ def test_empty_cells_are_no_ids(values):
 def test_types_that_are_no_ids_are_refused(refusal):
     for values in ([[1]], [{"a": 1}], [uuid.uuid4().bytes]):
         assert "turn them into text or whole numbers" in refusal(ids, values)
-
-
-def test_whole_numbers_become_numbers_only_if_all_are():
-    assert settled(["1", "2"], ["2", "-3"], ["0", "10"], has_table=True)[0] == [
-        [1, 2],
-        [2, -3],
-        [0, 10],
-    ]
-    for odd in ("007", "+1", "1.5", "x", "-0", " 9", "1" * 19, "\u0661"):
-        back, _ = settled(["1"], ["2"], [odd], has_table=True)
-        assert back == [["1"], ["2"], [odd]]
-
-
-def test_numbers_meet_text_as_text():
-    assert settled([1, 2], ["1", "x"])[0] == [["1", "2"], ["1", "x"]]
-    assert settled([1, 2], ["1", "2"])[0] == [[1, 2], [1, 2]]
-
-
-def test_point_zero_goes_where_a_whole_column_has_it_and_another_has_not():
-    back, notes = settled(["1.0", "2.0"], ["1", "2"])
-    assert back == [[1, 2], [1, 2]]
-    assert len(notes) == 1
-    assert "end in .0" in notes[0]
-    assert settled(["1.0", "2"], ["1", "2"])[0][0] == ["1.0", "2"]
-    assert settled(["1.0"], ["2.0"]) == ([["1.0"], ["2.0"]], [])
-    assert settled(["1.0"], ["a"]) == ([["1.0"], ["a"]], [])
-
-
-def test_space_goes_only_if_ids_match_without_it():
-    back, notes = settled(["1", "2"], [" 2", " 1"])
-    assert back == [[1, 2], [2, 1]]
-    assert "space" in notes[0]
-    assert settled(["a", "a "], ["b", "a"]) == ([["a", "a "], ["b", "a"]], [])
-    assert settled(["a"], [" b"]) == ([["a"], [" b"]], [])
-
-
-def test_space_and_a_table():
-    back, notes = settled(["a ", "b"], ["b", "b"], ["a", "b "], has_table=True)
-    assert back == [["a", "b"], ["b", "b"], ["a", "b"]]
-    assert "space" in notes[0]
-    # ids that differ by nothing but space stay apart
-    kept = (["a ", "c "], ["a", "a"], ["a", "a ", "c"])
-    assert settled(*kept, has_table=True) == ([list(column) for column in kept], [])
-    matching = (["a "], ["b"], ["a ", "b"])
-    assert settled(*matching, has_table=True) == ([list(column) for column in matching], [])
 
 
 def test_decimals_by_type_are_told():
