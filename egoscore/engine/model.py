@@ -23,7 +23,7 @@ from egoscore.score import ReconstructionConfig
 from egoscore.settings import Settings
 
 FORMAT = "egoscore-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 @dataclass(frozen=True)

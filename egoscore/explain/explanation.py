@@ -79,7 +79,8 @@ class Reasons:
     Attributes: `questions` how surprising each answer is, strongest first; `causes` those by which
     it is among the 5% most surprising, the one that is told first being first; `features` and
     `structure` what deviates most, largest first; `surprising` ties first those that surprise
-    most, `expected` ties first those that fit best; `energy_before` and `energy_after` how much it
+    most, `expected` ties first those that fit best; `unlike` in which columns it differs most from
+    those around it, what these have being expected; `energy_before` and `energy_after` how much it
     differs from its neighbours, as it is and as it is expected; `components` how unusual every
     part of the score is among the nodes that `compared_with` names.
     """
@@ -91,6 +92,7 @@ class Reasons:
     structure: tuple[Deviation, ...]
     surprising: tuple[Tie, ...]
     expected: tuple[Tie, ...]
+    unlike: tuple[Deviation, ...]
     energy_before: float
     energy_after: float
     components: tuple[Component, ...]
@@ -126,8 +128,11 @@ class Explanation(Reasons):
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Self:
         """What `to_dict` gave, also after a journey through JSON."""
-        parts = {"features": Deviation, "structure": Deviation, "surprising": Tie, "expected": Tie}
-        parts["components"] = Component
+        parts: dict[str, type[Deviation | Tie | Component]] = {
+            **dict.fromkeys(("features", "structure", "unlike"), Deviation),
+            **dict.fromkeys(("surprising", "expected"), Tie),
+            "components": Component,
+        }
         lists = {name: tuple(kind(**part) for part in record[name]) for name, kind in parts.items()}
         drawn = dict(record["picture"])
         for name in ("nodes", "shade_before", "shade_after"):

@@ -21,6 +21,7 @@ from egoscore.surprise.neighbours import as_seen_by_others
 _WIDEST = 2048  # beyond it features are looked at one by one
 _LEAST = 1e-3  # deviation of a feature: what is smaller is rounding
 _RIDGE = 1e-6
+_ROUNDING = 1e-6  # of what was seen in a column: less than that is nothing
 _FAR = 2.0  # usual errors: less is not worth a word
 _MOST_ASIDE = 12  # columns looked for one after the other: more than are told
 
@@ -157,6 +158,8 @@ class Units:
         """
         ought = self.scaling.unscale(observed - rest)
         expected = np.clip(ought, self.seen.least, self.seen.greatest)
+        rounding = _ROUNDING * (self.seen.greatest - self.seen.least)
+        expected = np.where(np.abs(expected) < rounding, 0.0, expected)
         off = observed - self.scaling.scale(expected[None].astype(np.float32))[0]
         left = np.divide(off, rest, out=np.ones_like(rest), where=(expected != ought) & (rest != 0))
         return expected, np.clip(left, 0.0, 1.0)
@@ -187,7 +190,8 @@ def deviating(
         column.is_yes_or_no and abs(value - wanted) < 0.5
         for column, value, wanted in zip(columns, raw, expected, strict=True)
     ]
-    order = np.lexsort((-np.abs(sizes), np.array(is_likely), np.abs(sizes) < _FAR))[:most]
+    is_far = np.abs(sizes) >= _FAR
+    order = np.lexsort((-np.abs(sizes), is_far & np.array(is_likely), ~is_far))[:most]
     told = (
         beside(columns[j], *map(float, (raw[j], expected[j], sizes[j], units.seen.least[j])))
         for j in order

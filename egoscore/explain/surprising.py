@@ -7,23 +7,26 @@ from numpy.typing import NDArray
 
 from egoscore.explain.among import alike, told
 from egoscore.explain.causes import by_strength, causes_of
-from egoscore.explain.explanation import Deviation, Picture, Reasons
+from egoscore.explain.explanation import Component, Deviation, Picture, Reasons
 from egoscore.explain.features import Units, UsualErrors, deviating
 from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
 from egoscore.explain.reasons import MOST, Reasoner, compared
 from egoscore.explain.seen import Seen
 from egoscore.explain.structure import unusual_place
-from egoscore.explain.surprising_words import IN_SHORT, PHRASES
+from egoscore.explain.surprising_words import IN_SHORT, PHRASES, fits_least
 from egoscore.explain.ties import JudgedTies, judged_ties
+from egoscore.explain.unlike import two_away, unlike
 from egoscore.graph import AttributedGraph
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.surprise.covariance import Floats, sample_rows
 from egoscore.surprise.expect import Expectation, expect, scaled_features
 from egoscore.surprise.judged import gap_features, unseen_covariance
 from egoscore.surprise.model import QUESTIONS, SurpriseModel, Surprises
+from egoscore.surprise.neighbours import as_seen_by_others
 
 _NODES_TO_COMPARE = 5_000
 _MOSTLY = 0.5
+_MOST_UNLIKE = 2  # columns
 
 
 class SurpriseReasons(Reasoner):
@@ -79,6 +82,7 @@ class SurpriseReasons(Reasoner):
         furthest = int(np.argmax(np.abs(sizes)))
         of_one = float((before - after)[self.usual.beside(furthest)].sum())
         follows = of_one > _MOSTLY * float((before - after).sum()) > 0
+        components = compared(self._measured, group, node)
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
             questions=by_strength(answers),
@@ -87,12 +91,28 @@ class SurpriseReasons(Reasoner):
             structure=place,
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
+            unlike=self._unlike(node, raw, expectation.observed[0], around, components),
             energy_before=float(before.mean()),
             energy_after=float(after.mean()),
-            components=compared(self._measured, group, node),
+            components=components,
             compared_with=told(self.table.ego_size, group),
             picture=self._picture(node, ties, expectation, self._shown(furthest, place[0])),
         )
+
+    def _unlike(
+        self,
+        node: int,
+        raw: NDArray[np.floating],
+        own: Floats,
+        around: Floats,
+        components: tuple[Component, ...],
+    ) -> tuple[Deviation, ...]:
+        """Where it is unlike its neighbours, or theirs if it is these that it fits least."""
+        if "company" not in self.table.questions:
+            return ()
+        if fits_least(components) == "mismatch_two_steps":
+            around = scaled_features(self.model, self.graph, two_away(self.graph, node))
+        return unlike(raw, own, around, self.usual.deviation, self.units, _MOST_UNLIKE)
 
     def _shown(self, furthest: int, place: Deviation) -> int:
         """The feature that a picture shows: what is told first."""
@@ -130,7 +150,10 @@ class SurpriseReasons(Reasoner):
 
 def _energies(own: Floats, others: Floats) -> Floats:
     """Mean squared difference of features (F,) to those of neighbours (d, F), for each, (F,)."""
-    return np.square(others - own).mean(axis=0) if len(others) else np.zeros_like(own)
+    if not len(others):
+        return np.zeros_like(own)
+    energies: Floats = np.square(as_seen_by_others(others, own) - own).mean(axis=0)
+    return energies
 
 
 def _causes(answers: dict[str, float], company_follows: bool) -> tuple[str, ...]:

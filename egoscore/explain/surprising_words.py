@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egoscore.explain.explanation import Deviation, Reasons, Tie
+from egoscore.explain.explanation import Component, Deviation, Reasons, Tie
 from egoscore.explain.features import far_off
 from egoscore.explain.reasons import shortened
 from egoscore.explain.short import multiple, off, says
@@ -42,24 +42,36 @@ def _features_in_short(reasons: Reasons) -> str:
     return off(far[0]) if far else "none by itself, all together"
 
 
+def fits_least(components: Sequence[Component]) -> str:
+    """The channel by which a node's company is most unusual."""
+    measured = {part.name: part.percentile for part in components}
+    return max(QUESTIONS["company"], key=lambda name: measured[name])
+
+
 def _company(reasons: Reasons) -> tuple[str, str]:
     """How it does not fit, as half a sentence and in a few words."""
     if reasons.ego_size == 1:
         return "it has no neighbours, where others have some like them", "no neighbours"
-    measured = {part.name: part.percentile for part in reasons.components}
-    if max(QUESTIONS["company"], key=lambda name: measured[name]) == "mismatch_two_steps":
+    facts = " and ".join(
+        f"{one.name} is {one.observed}, theirs typically {one.expected}" for one in reasons.unlike
+    )
+    where = f" ({facts})" if facts else ""
+    most_in = f" in {reasons.unlike[0].name}" if reasons.unlike else ""
+    if fits_least(reasons.components) == "mismatch_two_steps":
         return (
-            "it does not fit the neighbours of its neighbours",
-            "unlike its neighbours' neighbours",
+            f"it does not fit the neighbours of its neighbours{where}",
+            f"unlike its neighbours' neighbours{most_in}",
         )
-    sentence, short = "it does not fit its neighbours", "unlike its neighbours"
+    measured = {part.name: part.percentile for part in reasons.components}
+    sentence, short = "it does not fit its neighbours", f"unlike its neighbours{most_in}"
     if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
         more = multiple(reasons.energy_before, reasons.energy_after)
         sentence = "it differs from its neighbours"
         if more:
             sentence += f" {more} times as much as is expected"
-            short = f"{more}x as unlike its neighbours as expected"
+            short = f"{more}x as unlike its neighbours{most_in} as expected"
     strangers = reasons.surprising[:2]
+    sentence += where
     return sentence + (f", least like it {_listed(strangers)}" if strangers else ""), short
 
 

@@ -60,7 +60,8 @@ def explanation(
     alone = far_by_itself(reasons)
     is_usual = not reasons.causes and not is_rare(standing["p_value"])
     if is_usual and alone is not None:
-        because = f"one quantity is far off, though all in all it is usual: {says(alone)}"
+        all_in_all = "" if standing["flag"] else ", though all in all it is usual"
+        because = f"one quantity is far off{all_in_all}: {says(alone)}"
     elif is_usual:
         because = f"nothing about it stands out; if anything, {because}"
     elif not reasons.causes:

@@ -17,6 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
 _YEARS = ("year", "jahr", "année", "annee", "anno", "año")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
+_ROUNDING = 1e-9
 _LARGEST_EXACT = 2**24  # whole numbers up to which it holds them all
 
 
@@ -95,7 +96,7 @@ class FeatureColumn:
             whole = stored + self.offset
             is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
             return float(f"{whole:.{_SINGLE_DIGITS}g}") if is_blurred else whole
-        value = max(stored, 0.0)  # counts and chances, whatever a line expects
+        value = stored if stored > _ROUNDING else 0.0  # counts and chances, whatever a line expects
         return math.expm1(value) if self.detail == LOGARITHM else value
 
     def _written(self, stored: float, digits: int) -> str:

@@ -56,7 +56,7 @@ def read_features(
     notes += [
         f"{table.name}: column '{column.name}' {words}"
         for column in columns
-        if column.kind == "number" and (words := placeholder_words(column))
+        if column.kind in ("number", "date") and (words := placeholder_words(column))
     ]
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # taken one by one: what has become a feature is not needed any more

@@ -60,6 +60,7 @@ def match_table(
     """
     _refuse_missing_ends(columns[:2])
     _refuse_bad_table_ids(columns[2], tables[1])
+    wheres = [column.where for column in columns[:2]]
     ends = settle(columns, True, notes)
     columns.clear()
     first = [ends.pop().values]
@@ -75,6 +76,7 @@ def match_table(
         notes.append(f"{_only_in_edges(unknown, tables)}: kept, with all features filled in.")
         _note_isolated(joined, size, tables, notes)
         return Matched(pa.concat_arrays([known, unknown]), joined, extra=len(unknown))
+    _refuse_mostly_unknown(joined, known, unknown, tables, wheres)
     return _without_unknown(joined, known, unknown, tables, notes)
 
 
@@ -104,6 +106,33 @@ def _without_rewritten(
     return unknown.filter(pa.array(~same))
 
 
+def _refuse_mostly_unknown(
+    ends: list[NDArray[np.int32]],
+    ids: pa.Array,
+    unknown: pa.Array,
+    tables: tuple[str, str],
+    wheres: list[str],
+) -> None:
+    """Refuse edges of which most are lost; where one end is to blame, that one is named."""
+    are_lost = [end >= len(ids) for end in ends]
+    lost, count = int(np.count_nonzero(are_lost[0] | are_lost[1])), len(ends[0])
+    if 2 * lost <= count:
+        return
+    shares = [float(is_lost.mean()) for is_lost in are_lost]
+    worse = int(np.argmax(shares))
+    if 2 * shares[1 - worse] <= 1:
+        known = f"most of those in {wheres[worse]} are not, such as {_examples(unknown)}"
+    else:
+        known = (
+            f"the ids seem not to be the same ({_examples(unknown)} there, {_examples(ids)} here)"
+        )
+    raise InputError(
+        f"{lost} of the {count} edges in {tables[0]} name nodes that are not in {tables[1]}; "
+        f"{known}; name the right columns with --source, --target and --id, or keep such nodes "
+        "with --impute median."
+    )
+
+
 def _without_unknown(
     ends: list[NDArray[np.int32]],
     ids: pa.Array,
@@ -113,13 +142,6 @@ def _without_unknown(
 ) -> Matched:
     kept: NDArray[np.bool_] = (ends[0] < len(ids)) & (ends[1] < len(ids))
     lost = int(np.count_nonzero(~kept))
-    if 2 * lost > len(kept):
-        raise InputError(
-            f"{lost} of the {len(kept)} edges in {tables[0]} name nodes that are not in "
-            f"{tables[1]}; the ids seem not to be the same ({_examples(unknown)} there, "
-            f"{_examples(ids)} here); name the right columns with --source, --target and --id, or "
-            "keep such nodes with --impute median."
-        )
     notes.append(
         f"{_only_in_edges(unknown, tables)}: left out with {counted(lost, 'edge')}; --impute "
         "median keeps them."

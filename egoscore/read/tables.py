@@ -65,13 +65,41 @@ def _open_frame(frame: Any, role: str) -> Table:
     try:
         return ArrowTable(role, pa.table(frame))
     except (pa.ArrowException, ValueError, TypeError) as error:
+        if isinstance(frame, Mapping):
+            return _open_columns(frame, role)
         if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
             raise InputError(
                 f"{role.capitalize()} cannot be read: {_first_line(error)}."
             ) from error
     names = [str(name) for name in frame.columns]
     columns = [_as_arrow(frame.iloc[:, place]) for place in range(len(names))]
-    table = ArrowTable(role, pa.Table.from_arrays([array for array, _ in columns], names))
+    return _with_mixed(names, columns, role)
+
+
+def _open_columns(columns: Mapping[Any, Any], role: str) -> Table:
+    """Columns by name; those that mix types are text."""
+    found = []
+    for name, values in columns.items():
+        try:
+            found.append((pa.array(values), False))
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            try:
+                cells = [None if cell is None else str(cell) for cell in values]
+            except TypeError:
+                raise InputError(
+                    f"Column '{name}' of {role} cannot be read: {_first_line(error)}."
+                ) from error
+            found.append((pa.array(cells), True))
+    return _with_mixed([str(name) for name in columns], found, role)
+
+
+def _with_mixed(names: list[str], columns: list[tuple[pa.Array, bool]], role: str) -> Table:
+    """A table of columns and whether they mixed types."""
+    try:
+        arrays = pa.Table.from_arrays([array for array, _ in columns], names)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{role.capitalize()} cannot be read: {_first_line(error)}.") from error
+    table = ArrowTable(role, arrays)
     mixed = [name for name, (_, is_mixed) in zip(names, columns, strict=True) if is_mixed]
     table.notes += [f"{role}: column '{n}' mixes types and is read as text." for n in mixed]
     return table

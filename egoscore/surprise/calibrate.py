@@ -19,13 +19,15 @@ class Calibration:
     """The distribution of a value over the nodes of the training network.
 
     Attributes: `grid` (G,) sorted values, evenly spaced in rank; `start` where the tail begins;
-    `decay` its scale: beyond, the logarithm of the share falls linearly; `count` how many nodes.
+    `decay` its scale: beyond, the logarithm of the share falls linearly; `count` how many nodes;
+    `beyond` the share of them in the tail.
     """
 
     grid: NDArray[np.float64]
     start: float
     decay: float
     count: int
+    beyond: float
 
     @classmethod
     def fit(cls, values: NDArray[np.floating]) -> Calibration:
@@ -40,7 +42,8 @@ class Calibration:
         start = float(np.quantile(ordered, BODY))
         above = ordered[ordered > start] - start
         decay = float(np.median(above)) / np.log(2.0) if len(above) else np.inf
-        return cls(grid, start, max(decay, _LEAST_DECAY) if decay > 0 else np.inf, len(ordered))
+        decay = max(decay, _LEAST_DECAY) if decay > 0 else np.inf
+        return cls(grid, start, decay, len(ordered), _share_beyond(len(above), len(ordered)))
 
     def surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Surprises (N,): among usual nodes on average about one, rarely above seven."""
@@ -48,7 +51,7 @@ class Calibration:
         below, upto = (np.searchsorted(self.grid, values, side) for side in ("left", "right"))
         share = 1.0 - (below + upto) / 2.0 / len(self.grid)
         body = -np.log(np.maximum(share, 1.0 - BODY))
-        tail = -np.log(1.0 - BODY) + np.maximum(values - self.start, 0.0) / self.decay
+        tail = -np.log(self.beyond) + np.maximum(values - self.start, 0.0) / self.decay
         result: NDArray[np.float64] = np.where(values > self.start, tail, body)
         return result
 
@@ -60,6 +63,15 @@ class Calibration:
         found = self.surprise(values)
         most = max(float(np.log(self.count)), -float(np.log(1.0 - BODY)))
         return np.where(found > most, most + np.log1p(np.maximum(found - most, 0.0)), found)
+
+
+def _share_beyond(above: int, count: int) -> float:
+    """The share of the nodes in the tail: less than usual where many have the value it begins at.
+
+    One in all, where none is: then as much was never seen.
+    """
+    is_usual = above + 1 >= (1.0 - BODY) * count  # but for rounding
+    return 1.0 - BODY if is_usual else max(above, 1) / count
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,28 @@ from egoscore.surprise.neighbours import Neighbours, as_seen_by_others
 
 _STRONGEST = 0.9
 _COLUMNS_AT_ONCE = 8
-Averages = Callable[[Neighbours, Floats], Floats]
 
 
-def one_step(near: Neighbours, values: Floats) -> Floats:
-    """Means over the neighbours."""
-    return near.mean(values)
+@dataclass(frozen=True)
+class Circle:
+    """Who is around a node: whether there is anybody, (N,), and means over those, (N, C).
+
+    `means_seen` are those of values and of their squares, as they count for others.
+    """
+
+    is_there: Callable[[Neighbours], NDArray[np.bool_]]
+    mean: Callable[[Neighbours, Floats], Floats]
+    means_seen: Callable[[Neighbours, Floats], tuple[Floats, Floats]]
 
 
-def two_steps(near: Neighbours, values: Floats) -> Floats:
-    """Means over the neighbours of the neighbours."""
-    return near.mean_two_steps(values)
+def _two_steps_seen(near: Neighbours, own: Floats) -> tuple[Floats, Floats]:
+    """However far out a node is: to look at all who are two steps away would take too long."""
+    seen = as_seen_by_others(own)
+    return near.mean_two_steps(seen), near.mean_two_steps(np.square(seen))
+
+
+ONE_STEP = Circle(lambda near: near.has_one_step, Neighbours.mean, Neighbours.means_seen)
+TWO_STEPS = Circle(lambda near: near.has_two_steps, Neighbours.mean_two_steps, _two_steps_seen)
 
 
 def dirichlet_energy(near: Neighbours, features: Floats) -> Floats:
@@ -35,9 +46,8 @@ def dirichlet_energy(near: Neighbours, features: Floats) -> Floats:
     energy = np.zeros(len(features), dtype=np.float32)
     for start in range(0, features.shape[1], _COLUMNS_AT_ONCE):
         own = np.ascontiguousarray(features[:, start : start + _COLUMNS_AT_ONCE])
-        seen = as_seen_by_others(own)
-        energy += near.mean(np.square(seen).sum(axis=1, keepdims=True))[:, 0]
-        energy += np.einsum("nf,nf->n", own, own - 2.0 * near.mean(seen))
+        seen, squares = near.means_seen(own)
+        energy += np.einsum("nf,nf->n", own, own - 2.0 * seen) + squares.sum(axis=1)
     energy[~near.has_one_step] = 0.0
     result: Floats = np.maximum(energy, 0.0).astype(np.float32) / np.float32(features.shape[1])
     return result
@@ -56,11 +66,9 @@ class Likeness:
     strength: NDArray[np.float64]
 
     @classmethod
-    def fit(
-        cls, near: Neighbours, white: Floats, average: Averages, present: NDArray[np.bool_]
-    ) -> Likeness:
-        """Correlations between a node and the `average` of those around it; `white` (N, k)."""
-        width = white.shape[1]
+    def fit(cls, near: Neighbours, white: Floats, circle: Circle) -> Likeness:
+        """Correlations between a node and the mean of those around it; `white` (N, k)."""
+        width, present = white.shape[1], circle.is_there(near)
         if not present.any():
             return cls(np.eye(width), np.zeros(width))
         weight = near.degree * present
@@ -70,7 +78,7 @@ class Likeness:
             columns = slice(start, start + _COLUMNS_AT_ONCE)
             part = np.ascontiguousarray(white[:, columns])
             square[:, columns] = white.T @ (part * weight[:, None])
-            shared[:, columns] = white.T @ (average(near, part) * weight[:, None])
+            shared[:, columns] = white.T @ (circle.mean(near, part) * weight[:, None])
         common, axes = np.linalg.eigh((shared + shared.T) / 2.0)
         variance = np.einsum("ij,jk,ki->i", axes.T, square, axes)
         strength = np.clip(common / np.maximum(variance, 1e-9), -_STRONGEST, _STRONGEST)
@@ -78,28 +86,30 @@ class Likeness:
         by_chance = 2.0 * np.sqrt(width / max(1.0, float(near.degree.sum())))
         return cls(axes, np.where(np.abs(strength) > by_chance, strength, 0.0))
 
-    def mismatch(
-        self, near: Neighbours, white: Floats, average: Averages, present: NDArray[np.bool_]
-    ) -> Floats:
+    def mismatch(self, near: Neighbours, white: Floats, circle: Circle) -> Floats:
         """How much likelier the features are with strangers than with those around, (N,).
 
         The mean over those around of log p(x) p(y) / p(x, y): minus their pointwise mutual
         information. By I-MMSE (Guo, Shamai & Verdú, 2005) it is what knowing a neighbour takes off
-        the error of the best denoiser, over all noise levels; for Gaussians in closed form.
+        the error of the best denoiser, over all noise levels; for Gaussians in closed form. A node
+        that has no neighbours at all fits nobody, and is as likely with strangers: zero.
         """
         total = np.zeros(len(white))
         for number in np.flatnonzero(self.strength):
-            own = white @ self.axes[:, number].astype(np.float32)
-            seen = as_seen_by_others(own)
-            around = average(near, np.column_stack([seen, np.square(seen)]))
-            squares = np.square(own) + around[:, 1]
-            total += _log_ratio(self.strength[number], squares, own * around[:, 0])
-        return np.where(present, total, 0.0).astype(np.float32)
+            own = white @ self.axes[:, number : number + 1].astype(np.float32)
+            seen, squares = (mean[:, 0] for mean in circle.means_seen(near, own))
+            squares = np.square(own[:, 0]) + squares
+            total += _log_ratio(self.strength[number], squares, own[:, 0] * seen)
+        there = circle.is_there(near)
+        # beyond its neighbours there may be nobody, which is neither unusual nor a good sign
+        usual = np.median(total[there]) if there.any() else 0.0
+        total = np.where(there, total, usual)
+        return np.where(near.has_one_step, total, 0.0).astype(np.float32)
 
     def mismatch_of_pairs(self, own: Floats, others: Floats) -> NDArray[np.float64]:
         """The same for one node (1, k) and each of `others` (n, k) by itself, (n,)."""
         mine, theirs = (part @ self.axes.astype(np.float32) for part in (own, others))
-        theirs = as_seen_by_others(theirs)
+        theirs = as_seen_by_others(theirs, mine)
         squares = np.square(mine) + np.square(theirs)
         return np.asarray(_log_ratio(self.strength, squares, mine * theirs).sum(axis=1))
 

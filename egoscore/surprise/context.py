@@ -20,8 +20,7 @@ class Context:
 
     Attributes: `mean` and `scale` (C,) of what is known; `axes` (C, C) and `spread` (C,) of its
     covariance; `slope` (C, k) along those axes; `centre` (k,); `ridge`; `size` how many nodes it
-    was fitted on; `variance` (k,) of what remains, of nodes left out; `explained` the share of the
-    features' variance that does not remain.
+    was fitted on; `variance` (k,) of what remains, of nodes left out.
     """
 
     mean: NDArray[np.float64]
@@ -33,7 +32,6 @@ class Context:
     ridge: float
     size: int
     variance: NDArray[np.float64]
-    explained: float
 
     @classmethod
     def fit(cls, known: Floats, white: Floats, seed: int) -> Context:
@@ -53,18 +51,15 @@ class Context:
         centre = white.mean(axis=0, dtype=np.float64)
         shared = axes.T @ (usual.T.astype(np.float64) @ (white - centre.astype(np.float32)) / size)
         chosen = sample_rows(size, _ROWS_TO_CHOOSE, seed)
-        whole = float(np.square(white[chosen] - centre).sum(dtype=np.float64))
         best: tuple[float, Context] | None = None
         for ridge in _RIDGES:
             slope = shared / (spread + ridge)[:, None]
             parts = (mean, scale, axes, spread, slope, centre, ridge, size)
-            left = cls(*parts, np.ones(len(centre)), 0.0).left_out(known[chosen], white[chosen])
+            left = cls(*parts, np.ones(len(centre))).left_out(known[chosen], white[chosen])
             error = float(np.median(np.square(left).sum(axis=1)))
             if best is None or error < best[0]:
                 remaining = np.square(left).mean(axis=0, dtype=np.float64)
-                share = float(remaining.sum()) * len(chosen) / max(whole, 1e-30)
-                variance = np.clip(remaining, _LEAST_VARIANCE, 1.0)
-                best = error, cls(*parts, variance, 1.0 - share if whole > 0 else 0.0)
+                best = error, cls(*parts, np.clip(remaining, _LEAST_VARIANCE, 1.0))
         assert best is not None
         return best[1]
 

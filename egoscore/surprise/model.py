@@ -14,7 +14,7 @@ from egoscore.graph.structure import STRUCTURE, structure
 from egoscore.surprise.amounts import Scale
 from egoscore.surprise.calibrate import BySize, Calibration
 from egoscore.surprise.centre import NUM_NETWORKS, CentreModel, NetworkStore
-from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
+from egoscore.surprise.company import ONE_STEP, TWO_STEPS, Likeness, dirichlet_energy
 from egoscore.surprise.covariance import Floats
 from egoscore.surprise.judged import (
     fit_scale,
@@ -102,8 +102,8 @@ class SurpriseModel:
             whitening = Whitening.fit(seen.features, seed, unseen)
             white = whitening.apply(seen.features)
             advance(1)
-            next_to = Likeness.fit(near, white, one_step, near.has_one_step)
-            two_away = Likeness.fit(near, white, two_steps, near.has_two_steps)
+            next_to = Likeness.fit(near, white, ONE_STEP)
+            two_away = Likeness.fit(near, white, TWO_STEPS)
             advance(1)
             known = seen.around(white)
             advance(1)
@@ -129,6 +129,16 @@ class SurpriseModel:
         model = cls(*parts, calibrations, by_size, seen.tells_structure)
         return model, model._judge(seen, channels)
 
+    @property
+    def explained(self) -> float:
+        """The share of the features' variance that a node's surroundings explain in a line.
+
+        Every feature counts alike; axes would not, as most hold next to nothing.
+        """
+        variance = self.whitening.variance
+        remaining = self.centre.context.variance[: len(variance)]
+        return 1.0 - float(np.average(remaining, weights=variance))
+
     def judge(self, graph: AttributedGraph, is_training: bool, bars: Bars = no_bars) -> Surprises:
         """The surprises of a network's nodes; `is_training` if it is the one learned from."""
         seen = _Seen.of(graph, self.scaling, self.is_told_structure)
@@ -137,7 +147,7 @@ class SurpriseModel:
     def _channels(self, seen: _Seen, is_training: bool, bars: Bars) -> dict[str, Floats]:
         near, white = seen.near, self.whitening.apply(seen.features)
         seed = self.seed if is_training else None
-        two, width = near.has_two_steps, np.float32(seen.features.shape[1])
+        width = np.float32(seen.features.shape[1])
 
         def residuals() -> tuple[Floats, Floats]:
             return self.centre.residuals(seen.around(white), white, seed)
@@ -146,8 +156,8 @@ class SurpriseModel:
             lambda: {"feature_norm": np.einsum("nf,nf->n", seen.features, seen.features) / width},
             lambda: dict(zip(QUESTIONS["features"], residuals(), strict=True)),
             lambda: {"dirichlet_energy": dirichlet_energy(near, seen.features)},
-            lambda: {"mismatch": self.next_to.mismatch(near, white, one_step, near.has_one_step)},
-            lambda: {"mismatch_two_steps": self.two_away.mismatch(near, white, two_steps, two)},
+            lambda: {"mismatch": self.next_to.mismatch(near, white, ONE_STEP)},
+            lambda: {"mismatch_two_steps": self.two_away.mismatch(near, white, TWO_STEPS)},
             lambda: self.place.surprises(seen.structure),
         )
         found: dict[str, Floats] = {}

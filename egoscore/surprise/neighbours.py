@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from egoscore.graph import AttributedGraph
+from egoscore.keyed import compiled
 
 Floats = NDArray[np.float32]
 _LOUDEST = 3.0  # deviations
@@ -55,14 +56,40 @@ class Neighbours:
         there[~self.has_two_steps] = 0.0
         return _divided(there, np.maximum(1.0 - self.back, 1e-4)[:, None])
 
+    def means_seen(self, own: Floats) -> tuple[Floats, Floats]:
+        """Means over the neighbours of `own` (N, C) and of its squares, as the node sees them."""
+        seen = as_seen_by_others(own)
+        first, second = self.mean(seen), self.mean(np.square(seen))
+        _add_far(self.links.indptr, self.links.indices, own, _LOUDEST, first, second)
+        return first, second
 
-def as_seen_by_others(values: Floats) -> Floats:
+
+def as_seen_by_others(values: Floats, own: Floats | None = None) -> Floats:
     """Values of unit deviation as they count for a node's neighbours: no farther out than three.
 
-    So one node out of all bounds does not make all that are next to it look abnormal.
+    So one node out of all bounds does not make all that are next to it look abnormal. A neighbour
+    that is as far out itself, with the same value `own`, sees it as it is: they are alike.
     """
-    seen: Floats = np.clip(values, -_LOUDEST, _LOUDEST)
+    limit = _LOUDEST if own is None else np.maximum(np.abs(own), _LOUDEST)
+    seen: Floats = np.clip(values, -limit, limit)
     return seen
+
+
+@compiled
+def _add_far(indptr, indices, own, loudest, first, second):  # type: ignore[no-untyped-def]
+    """Add what means of neighbours and of squares lack for nodes that are far out themselves."""
+    for node in range(own.shape[0]):
+        for column in range(own.shape[1]):
+            limit = abs(own[node, column])
+            if limit <= loudest:
+                continue
+            share = 1.0 / max(1, indptr[node + 1] - indptr[node])
+            for edge in range(indptr[node], indptr[node + 1]):
+                value = own[indices[edge], column]
+                if abs(value) > loudest:
+                    far = min(abs(value), limit)
+                    first[node, column] += share * np.sign(value) * (far - loudest)
+                    second[node, column] += share * (far * far - loudest * loudest)
 
 
 def _divided(values: Floats, by: Floats) -> Floats:

@@ -69,6 +69,12 @@ class Whitening:
         features: Floats = white[:, : len(back)] @ back.astype(np.float32)
         return features + self.mean.astype(np.float32)
 
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """How much of the features' variance each axis has, (k,)."""
+        found: NDArray[np.float64] = 1.0 / np.maximum(np.square(self.axes).sum(axis=0), 1e-30)
+        return found
+
     def covariance(self, unseen: NDArray[np.float64]) -> NDArray[np.float64]:
         """A covariance (F, F) of features along the axes, (k, k) or (k + 1, k + 1)."""
         along: NDArray[np.float64] = self.axes.T @ unseen @ self.axes
@@ -80,8 +86,7 @@ class Whitening:
 
     def _left_over(self, features: Floats) -> NDArray[np.float64]:
         """Logarithm of the squared length that the axes do not see, (N,)."""
-        variance = 1.0 / np.maximum(np.square(self.axes).sum(axis=0), 1e-30)
-        seen = np.square(self._project(features).astype(np.float64)) @ variance
+        seen = np.square(self._project(features).astype(np.float64)) @ self.variance
         whole = np.square(features - self.mean).sum(axis=1)
         left: NDArray[np.float64] = np.log1p(np.maximum(whole - seen, 0.0))
         return left

@@ -79,7 +79,7 @@ def uses_networks(model: SurpriseModel) -> bool:
 
 def _skill(model: SurpriseModel) -> str:
     """How far neighbours tell anything about a node."""
-    explained = max(0.0, model.centre.context.explained)
+    explained = model.explained
     sentence = f"A node's surroundings explain {100 * explained:.0f}% of its features"
     if explained < _LEAST_SKILL and not model.next_to.strength.any():
         return (

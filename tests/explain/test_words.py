@@ -140,7 +140,7 @@ class Teller(Reasoner):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
         causes = causes_of(questions)
         self.reasons = Reasons(
-            3, questions, causes, (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
+            3, questions, causes, (), (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
         )
 
     def of(self, node):
@@ -243,14 +243,19 @@ def test_what_is_far_off_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("p_value", "words"),
+    ("row", "p_value", "words"),
     [
-        (0.4, "one quantity is far off, though all in all it is usual: salary is $125,000 where "),
-        (0.01, "by no question alone but by all together, most of all [features]."),
+        (
+            7,
+            0.4,
+            "one quantity is far off, though all in all it is usual: salary is $125,000 where ",
+        ),
+        (1233, 0.4, "one quantity is far off: salary is $125,000 where "),  # and it is flagged
+        (1233, 0.01, "by no question alone but by all together, most of all [features]."),
     ],
 )
-def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual(p_value, words):
+def test_a_node_that_is_far_off_by_one_quantity_is_not_said_to_be_usual(row, p_value, words):
     teller = Teller(features=1.0, place=0.5)
     far = Deviation("salary", "$125,000", "$1,250", 17.0)
     teller.reasons = replace(teller.reasons, features=(far,))
-    assert words in explained(teller, p_value).summary
+    assert words in explained(teller, p_value, row).summary

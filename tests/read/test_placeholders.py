@@ -44,3 +44,13 @@ def test_not_any_other_extreme_nor_one_that_is_near(with_value, value):
 
 def test_not_minus_one_among_negative_numbers(with_value):
     assert not with_value(-1, 20, AGES - 60)
+
+
+@pytest.mark.parametrize("day", ["1900-01-01", "9999-12-31", "1970-01-01"])
+def test_so_are_the_first_and_last_days_that_programs_know(read, said, day):
+    days = [f"202{number % 4}-0{1 + number % 9}-15" for number in range(40)]
+    rows = "\n".join(f"n{number},{when}" for number, when in enumerate([*days, day]))
+    edges = "source,target\n" + "\n".join(f"n{number},n{number + 1}" for number in range(40))
+    assert said(read(edges, f"id,opened\n{rows}\n"), f"column 'opened' is {day} in 1 row, unlike")
+    usual = rows.replace(day, "2019-06-30")
+    assert not said(read(edges, f"id,opened\n{usual}\n"), "unlike all others")

@@ -125,3 +125,15 @@ def test_a_path_may_be_anything_that_is_one(write):
     assert isinstance(os.fspath(path), str)
     for given in (path, str(path)):
         assert open_table(given, "t").name == str(path)
+
+
+def test_columns_by_name_may_mix_types_too(said):
+    edges = {"source": [1, "s0", 2], "target": ["s0", 2, 1]}
+    reading = read_tables(edges)
+    assert sorted(reading.graph.ids.tolist()) == ["1", "2", "s0"]
+    assert said(reading, "column 'source' mixes types and is read as text")
+
+
+def test_columns_by_name_that_are_none_are_told(refusal):
+    assert "Column 'source'" in refusal(read_tables, {"source": object(), "target": [1]})
+    assert "cannot be read" in refusal(read_tables, {"source": [1, "a"], "target": [1]})

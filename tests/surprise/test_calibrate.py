@@ -130,6 +130,15 @@ def test_float32_will_do():
     np.testing.assert_allclose(found, surprise(values.astype(np.float64)))
 
 
+@pytest.mark.parametrize("above", [1, 10, 150])
+def test_beyond_a_value_that_most_have_rarity_is_counted(above):
+    values = np.concatenate([np.zeros(1000 - above), np.arange(1, above + 1)])
+    found = Calibration.fit(values).surprise(values)
+    assert (found[-above:] >= -np.log(above / 1000)).all()
+    middle = found[1000 - (above + 1) // 2]
+    assert middle == pytest.approx(-np.log(above / 2000), abs=0.2 if above > 1 else 1e-9)
+
+
 class TestBySize:
     """Nodes are compared with those that have about as many neighbours."""
 

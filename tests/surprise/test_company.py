@@ -8,26 +8,28 @@ from scipy.stats import multivariate_normal, norm
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.surprise import company
-from egoscore.surprise.company import Likeness, dirichlet_energy, one_step, two_steps
+from egoscore.surprise.company import ONE_STEP, TWO_STEPS, Likeness, dirichlet_energy
 from egoscore.surprise.neighbours import Neighbours
 
-REACHES = [one_step, two_steps]
+REACHES = [ONE_STEP, TWO_STEPS]
 
 
-def present(near, average):
-    return near.has_one_step if average is one_step else near.has_two_steps
+def fit(near, white, circle=ONE_STEP):
+    return Likeness.fit(near, white, circle)
 
 
-def fit(near, white, average=one_step):
-    return Likeness.fit(near, white, average, present(near, average))
-
-
-def mismatch(likeness, near, white, average=one_step):
-    return likeness.mismatch(near, white, average, present(near, average))
+def mismatch(likeness, near, white, circle=ONE_STEP):
+    return likeness.mismatch(near, white, circle)
 
 
 def normals(size, width, seed=0):
     return np.random.default_rng(seed).normal(size=(size, width)).astype(np.float32)
+
+
+def seen(others, own):
+    """No farther out than three, or than who looks at them is."""
+    limit = np.maximum(3, np.abs(own))
+    return others.clip(-limit, limit)
 
 
 def adjacency(graph):
@@ -38,7 +40,7 @@ def chances(graph, average):
     """With which chance one of those around is met, (N, N)."""
     adj = adjacency(graph)
     walk = adj / np.maximum(adj.sum(axis=1, keepdims=True), 1)
-    if average is two_steps:
+    if average is TWO_STEPS:
         walk = walk @ walk
         np.fill_diagonal(walk, 0)
         walk /= np.where(walk.sum(axis=1) > 1e-9, walk.sum(axis=1), 1)[:, None]
@@ -80,7 +82,7 @@ class TestDirichletEnergy:
         x, adj = graph.features.astype(np.float64), adjacency(graph)
         expected = [
             np.mean(
-                [np.mean((x[v] - x[u].clip(-3, 3)) ** 2) for u in np.flatnonzero(adj[v])] or [0]
+                [np.mean((x[v] - seen(x[u], x[v])) ** 2) for u in np.flatnonzero(adj[v])] or [0]
             )
             for v in range(graph.num_nodes)
         ]
@@ -107,12 +109,15 @@ class TestMismatch:
         turned = white.astype(np.float64) @ likeness.axes
         total = np.zeros((graph.num_nodes, graph.num_nodes))
         for column, rho in zip(turned.T, likeness.strength, strict=True):
-            seen = column.clip(-3, 3)
-            pairs = np.stack(np.meshgrid(column, seen, indexing="ij"), axis=-1)
+            own, others = np.meshgrid(column, column, indexing="ij")
+            others = others.clip(-3, 3) if average is TWO_STEPS else seen(others, own)
+            pairs = np.stack([own, others], axis=-1)
             together = multivariate_normal([0, 0], [[1, rho], [rho, 1]]).logpdf(pairs)
-            apart = norm.logpdf(column)[:, None] + norm.logpdf(seen)[None, :]
-            total += apart - together
-        return (chances(graph, average) * total).sum(axis=1)
+            total += norm.logpdf(own) + norm.logpdf(others) - together
+        around = chances(graph, average)
+        found, there = (around * total).sum(axis=1), around.any(axis=1)
+        found = np.where(there, found, np.median(found[there]))
+        return np.where(adjacency(graph).any(axis=1), found, 0.0)
 
     @pytest.mark.parametrize("average", REACHES)
     def test_it_is_the_mean_logarithm_of_a_ratio_of_densities(self, average):
@@ -142,16 +147,26 @@ class TestMismatch:
         near = Neighbours.of(graph)
         white, _ = field(graph, [0.8, -0.6, 0.0])
         likeness = fit(near, white)
-        expected = self.by_densities(graph, likeness, white, one_step)
+        expected = self.by_densities(graph, likeness, white, ONE_STEP)
         np.testing.assert_allclose(mismatch(likeness, near, white), expected, rtol=1e-3, atol=1e-3)
 
-    def test_without_anybody_around_it_is_zero(self):
+    def test_two_that_are_as_far_out_are_alike(self):
+        graph = AttributedGraph.from_edges([[0, 2], [1, 3]], np.zeros((4, 1)))
+        near, likeness = Neighbours.of(graph), Likeness(np.eye(1), np.array([0.9]))
+        white = np.array([[8], [8], [8], [1]], dtype=np.float32)
+        alike, _, stranger, _ = mismatch(likeness, near, white)
+        assert alike < 0 < stranger
+        energy = dirichlet_energy(near, white)
+        np.testing.assert_allclose(energy[:3], [0, 0, 49], atol=1e-4)
+
+    def test_where_nobody_is_beyond_the_neighbours_it_is_as_usual_and_without_any_zero(self):
         graph = AttributedGraph.from_edges([[0, 2, 3], [1, 3, 4]], np.zeros((6, 1)))
         near, likeness = Neighbours.of(graph), Likeness(np.eye(1), np.array([0.5]))
         white = normals(6, 1)
         assert (mismatch(likeness, near, white) != 0).tolist() == [True] * 5 + [False]
-        far = mismatch(likeness, near, white, two_steps)
-        assert (far != 0).tolist() == [False, False, True, False, True, False]
+        far = mismatch(likeness, near, white, TWO_STEPS)
+        np.testing.assert_allclose(far[[0, 1, 3]], np.median(far[[2, 4]]), rtol=1e-5)
+        assert (far != 0).tolist() == [True] * 5 + [False]
 
     def test_among_likes_a_stranger_stands_out(self):
         """The other way round where opposites attract."""
@@ -189,10 +204,10 @@ class TestStrengths:
     def test_two_steps_away_they_are_those_of_a_walk(self):
         graph = generate_network(400, 1200, 2, seed=4)
         near, (white, _) = Neighbours.of(graph), field(graph, [0.9])
-        around = chances(graph, two_steps) @ white[:, 0]
+        around = chances(graph, TWO_STEPS) @ white[:, 0]
         weight = near.degree * near.has_two_steps
         expected = (weight * white[:, 0] * around).sum() / (weight * white[:, 0] ** 2).sum()
-        assert fit(near, white, two_steps).strength == pytest.approx([expected], rel=1e-3)
+        assert fit(near, white, TWO_STEPS).strength == pytest.approx([expected], rel=1e-3)
 
     @pytest.mark.parametrize("average", REACHES)
     def test_where_opposites_are_linked_they_are_negative_and_two_steps_away_positive(
@@ -203,7 +218,7 @@ class TestStrengths:
         edges = np.stack([rng.integers(0, 200, 1500), rng.integers(200, 400, 1500)])
         white = (side + 0.3 * rng.normal(size=400)).astype(np.float32)[:, None]
         near = Neighbours.of(AttributedGraph.from_edges(edges, white))
-        assert np.sign(fit(near, white, average).strength) == (-1 if average is one_step else 1)
+        assert np.sign(fit(near, white, average).strength) == (-1 if average is ONE_STEP else 1)
 
     @pytest.mark.parametrize("average", REACHES)
     def test_without_edges_they_are_zero_and_so_is_the_mismatch(self, average):
@@ -266,7 +281,8 @@ class TestMismatchOfPairs:
             others = graph.neighbours_of(node)
             pairs = likeness.mismatch_of_pairs(white[[node]], white[others])
             assert pairs.shape == (len(others),)
-            assert (pairs.mean() if len(others) else 0) == pytest.approx(whole[node], abs=1e-4)
+            if len(others):
+                assert pairs.mean() == pytest.approx(whole[node], abs=1e-4)
 
     def test_every_tie_is_scipys_ratio_of_densities(self, around):
         _, _, white, likeness = around
@@ -274,7 +290,7 @@ class TestMismatchOfPairs:
         expected = np.zeros(19)
         for number, rho in enumerate(likeness.strength):
             a, b = (part @ likeness.axes[:, number] for part in (own, others))
-            b = b.clip(-3, 3)
+            b = seen(b, a)
             both = multivariate_normal([0, 0], [[1, rho], [rho, 1]])
             pairs = np.column_stack([np.repeat(a, 19), b])
             expected += norm.logpdf(a) + norm.logpdf(b) - both.logpdf(pairs)

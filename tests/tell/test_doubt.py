@@ -117,7 +117,7 @@ def test_it_is_counted_by_which_questions_the_highest_are_high(graph, fitted):
 
 def test_it_is_said_when_neighbours_tell_nothing(graph, fitted):
     model = fitted.model_
-    context = replace(model.centre.context, explained=0.0)
+    context = replace(model.centre.context, variance=np.ones_like(model.centre.context.variance))
     alone = replace(
         model,
         centre=replace(model.centre, context=context),
