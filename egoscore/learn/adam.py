@@ -6,7 +6,7 @@ second and tens of megabytes for every process that trains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -18,15 +18,22 @@ class Adam:
     """Kingma & Ba, 2015, algorithm 1, with the decay added to the gradient.
 
     The parameters and their gradients become views of two long vectors, `value` and `gradient`:
-    a step is a few operations, however many parameters there are.
+    a step is a few operations, however many parameters there are. Those of a `stack` of models,
+    (T,), have one row for each model: vectors are (T, n), and a model has its own lr and norm.
     """
 
-    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, weight_decay: float) -> None:
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        lr: float | Sequence[float],
+        weight_decay: float,
+        stack: tuple[int, ...] = (),
+    ) -> None:
         self.parameters = list(parameters)
         self.lr = lr
         self.weight_decay = weight_decay
         self.count = 0
-        self.value = torch.cat([p.detach().flatten() for p in self.parameters])
+        self.value = torch.cat([p.detach().reshape(*stack, -1) for p in self.parameters], dim=-1)
         self.gradient, self.first, self.second = (torch.zeros_like(self.value) for _ in range(3))
         views = zip(self.views(self.value), self.views(self.gradient), strict=True)
         for parameter, (value, gradient) in zip(self.parameters, views, strict=True):
@@ -35,26 +42,30 @@ class Adam:
 
     def views(self, vector: Tensor) -> list[Tensor]:
         """The parts of a vector as long as `value`, in the shapes of the parameters."""
-        parts = torch.split(vector, [p.numel() for p in self.parameters])
+        num_models = vector[..., 0].numel()
+        lengths = [p.numel() // num_models for p in self.parameters]
+        parts = torch.split(vector, lengths, dim=-1)
         return [part.view(p.shape) for part, p in zip(parts, self.parameters, strict=True)]
 
-    def clip(self, largest: float) -> float:
-        """Shorten the gradient to the norm `largest`, as torch does; the norm it had."""
-        norm = float(self.gradient.norm())
-        self.gradient.mul_(min(1.0, largest / (norm + 1e-6)))
-        return norm
+    def clip(self, largest: float) -> list[float]:
+        """Shorten every model's gradient to the norm `largest`, as torch does; their norms."""
+        norm = self.gradient.norm(dim=-1, keepdim=True).double()
+        self.gradient.mul_((largest / (norm + 1e-6)).clamp(max=1.0).to(self.gradient))
+        found: list[float] = norm.flatten().tolist()
+        return found
 
     @torch.no_grad()
     def step(self) -> None:
         """Move the parameters."""
         self.count += 1
-        first_scale = self.lr / (1.0 - _BETA1**self.count)
+        lr = torch.as_tensor(self.lr, dtype=torch.float64).unsqueeze(-1)
+        first_scale = (lr / (1.0 - _BETA1**self.count)).to(self.value)
         second_scale = (1.0 - _BETA2**self.count) ** 0.5
         grad = self.gradient.add(self.value, alpha=self.weight_decay)
         self.first.lerp_(grad, 1.0 - _BETA1)
         self.second.mul_(_BETA2).addcmul_(grad, grad, value=1.0 - _BETA2)
         spread = self.second.sqrt().div_(second_scale).add_(_EPSILON)
-        self.value.addcdiv_(self.first, spread, value=-first_scale)
+        self.value.addcdiv_(self.first * -first_scale, spread)
 
     def tensors(self) -> dict[str, Tensor]:
         """The moments by name, and how many steps were taken."""

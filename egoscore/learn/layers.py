@@ -119,6 +119,14 @@ def keyed_draw(seed: int, step: int) -> Callable[[Tensor, float], None]:
     return draw
 
 
+def per_model(parameter: Tensor, dimensions: int) -> Tensor:
+    """A parameter with that many dimensions as (T, …), one for each model of a stack.
+
+    A model that is in no stack is one of its own.
+    """
+    return parameter if parameter.dim() > dimensions else parameter.unsqueeze(0)
+
+
 class Linear(nn.Module):
     """An affine map of the last dimension."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -12,15 +12,29 @@ from egoscore.learn.model import GenerativeModel
 
 
 class TrainingState:
-    """Networks, their running averages, independent optimisers, and how far they are."""
+    """Networks, their running averages, independent optimisers, and how far they are.
 
-    def __init__(self, model: GenerativeModel, lr: float, weight_decay: float) -> None:
+    The model may be a stack, whose models may have learning rates of their own.
+    """
+
+    def __init__(
+        self, model: GenerativeModel, lr: float | Sequence[float], weight_decay: float
+    ) -> None:
         self.model = model
-        self.optimisers = [Adam(part.parameters(), lr, weight_decay) for part in model.parts()]
+        self.optimisers = [
+            Adam(part.parameters(), lr, weight_decay, model.stack) for part in model.parts()
+        ]
         self._averages = [optimiser.value.clone() for optimiser in self.optimisers]
         self.epoch = 0
         self.num_updates = 0
-        self.history: list[tuple[float, float]] = []
+        # the losses of every epoch, for every model
+        self.histories: list[list[tuple[float, float]]] = [[] for _ in range(model.num_models)]
+
+    @property
+    def history(self) -> list[tuple[float, float]]:
+        """The losses of every epoch, of a model that is alone."""
+        (only,) = self.histories
+        return only
 
     @property
     def average(self) -> dict[str, Tensor]:
@@ -67,7 +81,7 @@ class TrainingState:
             optimiser.restore(named_under(f"optimiser{index}.", tensors))
         self.num_updates = int(tensors["num_updates"])
         self.epoch = epoch
-        self.history = list(history)
+        self.histories = [list(history)]
 
 
 def named_under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

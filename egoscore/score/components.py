@@ -13,6 +13,7 @@ from egoscore.compare import binarise, feature_error, normalised_energy, structu
 from egoscore.diffuse import Sde
 from egoscore.ego import EgoBatch, EgoGraphs, padded_entries
 from egoscore.errors import TrainingError
+from egoscore.keyed import Seeds
 from egoscore.learn import GenerativeModel
 from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
@@ -26,7 +27,7 @@ def measure(
     model: GenerativeModel,
     sde: Sde,
     config: ReconstructionConfig,
-    seed: int,
+    seed: Seeds,
     centres: NDArray[np.int64],
     advance: Callable[[int], None] = lambda count: None,
 ) -> ComponentTable:
@@ -34,6 +35,7 @@ def measure(
 
     A node's numbers hardly depend on what else is measured: matrix products may differ in the
     last bits, and padding, where a few ego-graphs of different sizes share a batch, adds nothing.
+    With a stack of T models a node has T rows, one for each.
     """
     chains = config.num_levels * config.num_samples
     parts = []
