@@ -149,14 +149,15 @@ class EgoGraphs:
         """Split `centres` into runs of equal ego size with at most `capacity` padded entries.
 
         A run that stays below `fill` entries is topped up with the next smaller sizes: cheaper
-        than many tiny batches, at the price of padding. With `fill` 0 sizes are never mixed. The
-        entries of an ego-graph are those of all seeds.
+        than many tiny batches, at the price of padding. With `fill` 0 sizes are never mixed. How
+        many seeds there are plays no part: batches of a stack are those of a model alone, so that
+        sums have the same order.
         """
         order = centres[np.argsort(-self.sizes[centres], kind="stable")]
         sizes = self.sizes[order]
         start = 0
         while start < len(order):
-            entries = int(padded_entries(sizes[start])) * len(self.seeds)
+            entries = int(padded_entries(sizes[start]))
             room = max(1, capacity // entries)
             same = int(np.searchsorted(-sizes, -sizes[start], side="right")) - start
             count = min(max(same, -(-fill // entries)), room)

@@ -33,8 +33,15 @@ class Adam:
         self.lr = lr
         self.weight_decay = weight_decay
         self.count = 0
-        self.value = torch.cat([p.detach().reshape(*stack, -1) for p in self.parameters], dim=-1)
-        self.gradient, self.first, self.second = (torch.zeros_like(self.value) for _ in range(3))
+        parts = [p.detach().reshape(*stack, -1) for p in self.parameters]
+        length = sum(part.shape[-1] for part in parts)
+        # whole lines of the cache: every row begins as that of a model alone does
+        room = -(-length // 16) * 16
+        self.value, self.gradient, self.first, self.second = (
+            torch.zeros(*stack, room, dtype=parts[0].dtype, device=parts[0].device)[..., :length]
+            for _ in range(4)
+        )
+        torch.cat(parts, dim=-1, out=self.value)
         views = zip(self.views(self.value), self.views(self.gradient), strict=True)
         for parameter, (value, gradient) in zip(self.parameters, views, strict=True):
             parameter.data = value

@@ -31,6 +31,7 @@ from egoscore.learn.layers import (
     Linear,
     Mlp,
     per_model,
+    product,
 )
 from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
 from egoscore.learn.packed import Packing, look_around, same_sizes
@@ -130,21 +131,22 @@ class Inference:
             attend(*how, parts.numpy(), _NOT_KEPT, channel, seen.numpy())
             if channel == 0:
                 noise_x = self._features(rows, parts[:, 2].sigmoid_())
-        noise_x = noise_x[:, : packing.end].unflatten(1, (count, size))
+        noise_x = noise_x[:, : packing.end].view(self._num_models, count, size, -1)
         noise_pairs = self._mix(seen).view(self._num_models, count, pairs.shape[1])
         return _in_turns(noise_x), _in_turns(noise_pairs)
 
     def _by_model(self, chains: Tensor) -> Tensor:
         """(B·T, …), model after model in turns, to (T, B, …)."""
-        shape = -1, self._num_models
-        return chains.unflatten(0, shape).transpose(0, 1)
+        count = len(chains) // self._num_models
+        return chains.reshape(count, self._num_models, *chains.shape[1:]).transpose(0, 1)
 
     def _rows(self, x: Tensor, positions: Tensor, packing: Packing) -> Tensor:
         """What is known of the nodes, one after the other, and zeros behind them: (T, R, C)."""
         num_features, num_known = x.shape[2], x.shape[2] + positions.shape[2]
         rows = x.new_empty(self._num_models, packing.num_rows, num_known)
         rows[:, packing.end :] = 0.0
-        nodes = rows[:, : packing.end].unflatten(1, (-1, x.shape[1]))  # (T, B, n, C)
+        shape = self._num_models, -1, x.shape[1], num_known
+        nodes = rows[:, : packing.end].view(shape)  # (T, B, n, C)
         nodes[..., :num_features] = self._by_model(x)
         nodes[..., num_features:] = self._by_model(positions)
         return rows
@@ -167,7 +169,7 @@ class Inference:
         weight, bias = self._pair_second
         hidden = elu_plus_1_(weight @ hidden, bias)
         weight, bias = self._pair_third
-        return (weight @ hidden).add_(bias)
+        return product(weight, hidden).add_(bias)
 
 
 def _in_turns(values: Tensor) -> Tensor:

@@ -76,7 +76,6 @@ class GenerativeModel(nn.Module, ABC):
             if isinstance(module, GraphConvolution | GradientFlowConvolution | Linear):
                 module.initialise(draw)
 
-
     @property
     def can_be_stacked(self) -> bool:
         """Whether it can learn and predict side by side with others."""
@@ -85,9 +84,8 @@ class GenerativeModel(nn.Module, ABC):
     @classmethod
     def side_by_side(cls, models: Sequence[Self]) -> Self:
         """A stack of models of equal shape, with copies of their parameters."""
-        first = models[0]
         assert all(model.can_be_stacked for model in models)
-        stack = deepcopy(first)
+        stack = deepcopy(models[0])
         stack.stack = (len(models),)
         for name, parameter in stack.named_parameters():
             parameter.data = torch.stack([model.get_parameter(name).detach() for model in models])
@@ -95,6 +93,8 @@ class GenerativeModel(nn.Module, ABC):
 
     def apart(self) -> list[Self]:
         """The models of a stack, each by itself, with copies of their parameters."""
+        if not self.stack:
+            return [self]
         models = [deepcopy(self) for _ in range(self.num_models)]
         for number, model in enumerate(models):
             model.stack = ()

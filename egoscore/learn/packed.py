@@ -21,16 +21,20 @@ from egoscore.learn.lanes import WIDTH, alike, every, load, plus, store, times, 
 
 Floats = NDArray[np.float32]
 _fused = partial(compiled, fused=True)
+_LINE = 16  # numbers in a line of the cache
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Where the nodes and pairs of B graphs are: `sizes`, `starts`, `pair_starts`, (B,) each."""
+    """Where the nodes and pairs of B graphs are: `sizes`, `starts`, `pair_starts`, (B,) each.
+
+    The last node ends at `end`, the last pair at `num_pairs`.
+    """
 
     sizes: NDArray[np.int64]
     starts: NDArray[np.int64]
     pair_starts: NDArray[np.int64]
-    num_rows: int
+    end: int
     num_pairs: int
     directed: bool
 
@@ -39,8 +43,8 @@ class Packing:
         """Graphs of these sizes."""
         pairs = sizes * (sizes - 1) // (1 if directed else 2)
         ends, pair_ends = np.cumsum(sizes), np.cumsum(pairs)
-        room = int(ends[-1]) + WIDTH
-        return cls(sizes, ends - sizes, pair_ends - pairs, room, int(pair_ends[-1]), directed)
+        last = int(ends[-1]), int(pair_ends[-1])
+        return cls(sizes, ends - sizes, pair_ends - pairs, *last, directed)
 
     @property
     def how(self) -> tuple[Any, ...]:
@@ -48,9 +52,13 @@ class Packing:
         return self.sizes, self.starts, self.pair_starts, self.directed, self.width
 
     @property
-    def end(self) -> int:
-        """How many rows are nodes; behind them there is room for eight more."""
-        return self.num_rows - WIDTH
+    def num_rows(self) -> int:
+        """Nodes and room behind them, a multiple of sixteen: whole lines of the cache.
+
+        So the values of every model of a stack begin as those of a model alone do; else matrix
+        products would be rounded otherwise.
+        """
+        return -(-(self.end + WIDTH) // _LINE) * _LINE
 
     @property
     def width(self) -> int:

@@ -46,6 +46,14 @@ class TrainingState:
             for parameter, view in zip(optimiser.parameters, optimiser.views(average), strict=True)
         }
 
+    @property
+    def averages(self) -> list[dict[str, Tensor]]:
+        """The same for every model of a stack."""
+        if not self.model.stack:
+            return [self.average]
+        models = range(self.model.num_models)
+        return [{name: value[model] for name, value in self.average.items()} for model in models]
+
     def zero_gradients(self) -> None:
         """Forget the gradients of the last step."""
         for optimiser in self.optimisers:

@@ -33,6 +33,7 @@ from egoscore.learn.layers import (
     Linear,
     Mlp,
     per_model,
+    product,
 )
 from egoscore.learn.networks import NUM_CHANNELS, AdjacencyNetwork, FeatureNetwork
 from egoscore.learn.packed import Packing, look_around, pack_nodes, pack_pairs
@@ -212,10 +213,11 @@ class _Mlp:
         """(T, in, R) → (T, out, R)."""
         first, *others = self._layers
         self._values = [x]
-        value, bias = first.weight @ x, first.bias
+        value, bias = product(first.weight, x), first.bias
         for layer in others:
             self._values.append(elu_plus_1_(value, bias))
-            value, bias = layer.weight @ self._values[-1], layer.bias - layer.weight.sum(dim=2)
+            value = product(layer.weight, self._values[-1])
+            bias = layer.bias - layer.weight.sum(dim=2)
         return value.add_(bias.unsqueeze(2))
 
     def backward(self, grad: Tensor, start: int, end: int | None = None) -> Tensor:
@@ -224,11 +226,11 @@ class _Mlp:
             on_bias = grad.sum(dim=2)
             layer.on_bias.add_(on_bias)
             layer.on_weight.baddbmm_(grad, value.mT).sub_(on_bias.unsqueeze(2))
-            grad = times_slope_(layer.weight.mT @ grad, value)
+            grad = times_slope_(product(layer.weight.mT, grad), value)
         first = self._layers[0]
         first.on_bias.add_(grad.sum(dim=2))
         first.on_weight.baddbmm_(grad, self._values[0].mT)
-        return first.weight[:, :, start:end].mT @ grad
+        return product(first.weight[:, :, start:end].mT, grad)
 
 
 def _grad(parameter: Tensor) -> Tensor:

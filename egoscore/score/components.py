@@ -19,6 +19,7 @@ from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
 _CAPACITY = 131_072  # padded entries of all chains of a batch together
+_LARGEST_STACK = 2**21  # the same of all models of a stack: a few hundred megabytes
 _FILL = 16_384  # below this a batch costs more in overhead than padding to it does
 
 
@@ -47,11 +48,22 @@ def measure(
     return ComponentTable.join(parts)
 
 
+def most_models(sizes: NDArray[np.int64], config: ReconstructionConfig) -> int:
+    """How many models memory allows in a stack, by the sizes (N,) of the ego-graphs.
+
+    A model's batches are in a stack as large as alone, so that its numbers are the same.
+    """
+    entries = padded_entries(sizes)
+    all_chains = config.num_levels * config.num_samples * int(entries.sum())
+    batch = min(all_chains, max(_CAPACITY, config.num_levels * int(entries.max())))
+    return max(1, _LARGEST_STACK // batch)
+
+
 def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> ComponentTable:
     config = reconstruction.config
     energy = normalised_energy(batch.x, batch.adj)
     groups = []
-    for samples in _sample_groups(batch, config):
+    for samples in _sample_groups(batch, config, len(reconstruction.egos.seeds)):
         restored_x, restored_adj = reconstruction.restore(batch, samples)
         groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
     averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
@@ -72,9 +84,10 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
     )
 
 
-def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
+def _sample_groups(batch: EgoBatch, config: ReconstructionConfig, num_models: int) -> list[range]:
     """The samples in groups that fit into memory: one group, unless there are very many."""
-    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
+    count = len(batch.node) // num_models
+    per_sample = config.num_levels * count * int(padded_entries(batch.sizes.max()))
     together = max(1, _CAPACITY // per_sample)
     starts = range(0, config.num_samples, together)
     return [range(start, min(start + together, config.num_samples)) for start in starts]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore import generate_network
-from egoscore.benchmark.methods import OURS
+from egoscore.benchmark.ours import OURS
 from egoscore.benchmark.runner import Benchmark, run_benchmark
 from egoscore.benchmark.worker import Limits
 from egoscore.engine.files import lock_directory
@@ -27,16 +27,21 @@ class Watch:
     """Notes what it is told."""
 
     def __init__(self):
-        self.begun, self.done = None, []
+        self.begun, self.done, self.parts = None, [], []
 
     def begin(self, total, done):
         self.begun = (total, done)
 
-    def started(self, task):
+    def started(self, group):
         pass
 
-    def finished(self, task, records):
-        self.done.append((task.job, task.trial, records[0]["status"]))
+    def parted(self, group):
+        self.parts.append(tuple(task.trial for task in group))
+
+    def finished(self, group, records):
+        for task in group:
+            own = next(record for record in records if record["trial"] == task.trial)
+            self.done.append((task.job, task.trial, own["status"]))
 
 
 def write_network(folder, size, num_edges, num_features=3):
