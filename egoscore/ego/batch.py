@@ -68,7 +68,8 @@ class EgoGraphs:
         self.device = device or torch.device("cpu")
         self._slot = np.zeros(graph.num_nodes, dtype=np.int32)
         self._found = np.empty(graph.num_nodes if num_hops > 1 else 0, dtype=np.int32)
-        full_sizes = self._count(LARGEST_DEFAULT if max_nodes is None else max_nodes)
+        # one more than is kept tells which ego-graphs are samples
+        full_sizes = self._count((LARGEST_DEFAULT if max_nodes is None else max_nodes) + 1)
         if max_nodes is None:
             # a size that occurs, so that counting may stop at the largest default
             quantile = np.quantile(full_sizes, 0.95, method="lower")

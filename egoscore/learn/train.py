@@ -86,8 +86,10 @@ def _batches(count: int, size: int, epoch: int, seed: Seeds) -> Iterator[NDArray
     if takes_all(size, count):
         yield centres
         return
-    (only,) = as_seeds(seed)
-    unit = uniforms(int(only), Purpose.SHUFFLE, epoch, centres)[:, 0]
+    seeds = as_seeds(seed)
+    if len(seeds) > 1:
+        raise ValueError(f"A stack learns from all ego-graphs at once (found batches of {size}).")
+    unit = uniforms(seeds, Purpose.SHUFFLE, epoch, centres)[:, 0]
     order = np.argsort(unit, kind="stable")
     for start in range(0, count, size):
         yield order[start : start + size]
