@@ -31,6 +31,7 @@ class Adam:
     ) -> None:
         self.parameters = list(parameters)
         self.lr = lr
+        self._stack = stack
         self.weight_decay = weight_decay
         self.count = 0
         parts = [p.detach().reshape(*stack, -1) for p in self.parameters]
@@ -56,23 +57,26 @@ class Adam:
 
     def clip(self, largest: float) -> list[float]:
         """Shorten every model's gradient to the norm `largest`, as torch does; their norms."""
-        norm = self.gradient.norm(dim=-1, keepdim=True).double()
-        self.gradient.mul_((largest / (norm + 1e-6)).clamp(max=1.0).to(self.gradient))
-        found: list[float] = norm.flatten().tolist()
-        return found
+        norms: list[float] = self.gradient.norm(dim=-1).flatten().tolist()
+        self.gradient.mul_(self._each([min(1.0, largest / (norm + 1e-6)) for norm in norms]))
+        return norms
+
+    def _each(self, numbers: Sequence[float]) -> float | Tensor:
+        """A number for every model, to multiply its row with."""
+        return self.value.new_tensor(numbers).unsqueeze(1) if self._stack else numbers[0]
 
     @torch.no_grad()
     def step(self) -> None:
         """Move the parameters."""
         self.count += 1
-        lr = torch.as_tensor(self.lr, dtype=torch.float64).unsqueeze(-1)
-        first_scale = (lr / (1.0 - _BETA1**self.count)).to(self.value)
+        rates = self.lr if isinstance(self.lr, Sequence) else [self.lr]
+        first_scale = self._each([-lr / (1.0 - _BETA1**self.count) for lr in rates])
         second_scale = (1.0 - _BETA2**self.count) ** 0.5
         grad = self.gradient.add(self.value, alpha=self.weight_decay)
         self.first.lerp_(grad, 1.0 - _BETA1)
         self.second.mul_(_BETA2).addcmul_(grad, grad, value=1.0 - _BETA2)
         spread = self.second.sqrt().div_(second_scale).add_(_EPSILON)
-        self.value.addcdiv_(self.first * -first_scale, spread)
+        self.value.addcdiv_(self.first * first_scale, spread)
 
     def tensors(self) -> dict[str, Tensor]:
         """The moments by name, and how many steps were taken."""

@@ -153,21 +153,21 @@ class Inference:
 
     def _features(self, rows: Tensor, activation: Tensor) -> Tensor:
         """The feature MLP on rows (T, R, C) and (T, h, R)."""
-        hidden = (self._x_weight @ rows.mT).baddbmm_(self._hidden_weight, activation)
+        hidden = torch.bmm(self._x_weight, rows.mT).baddbmm_(self._hidden_weight, activation)
         hidden = elu_plus_1_(hidden, self._first_bias)
         weight, bias = self._second
-        hidden = elu_plus_1_(weight @ hidden, bias)
+        hidden = elu_plus_1_(product(weight, hidden), bias)
         weight, bias = self._third
         return torch.baddbmm(bias, hidden.mT, weight)
 
     def _mix(self, inputs: Tensor) -> Tensor:
         """The pair-wise MLPs on (T, 4, pairs): maps of both channels, A, A²."""
-        hidden = elu_plus_1_(self._mix_weight @ inputs, self._mix_bias)
-        hidden = self._join_weight @ hidden
+        hidden = elu_plus_1_(product(self._mix_weight, inputs), self._mix_bias)
+        hidden = product(self._join_weight, hidden)
         hidden = hidden.baddbmm_(self._channel_weight, inputs[:, NUM_CHANNELS:])
         hidden = elu_plus_1_(hidden, self._join_bias)
         weight, bias = self._pair_second
-        hidden = elu_plus_1_(weight @ hidden, bias)
+        hidden = elu_plus_1_(product(weight, hidden), bias)
         weight, bias = self._pair_third
         return product(weight, hidden).add_(bias)
 
