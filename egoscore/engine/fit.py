@@ -46,7 +46,7 @@ def fit_models(
     store: TrainingStore | None = None,
     after_epoch: Callable[[TrainingState], None] = lambda state: None,
 ) -> list[FittedModel]:
-    """Several models as one stack, each to the bit what it is alone.
+    """Several models as one stack, each what it is alone.
 
     Their settings may differ in lr, and batches must take all nodes. `store` is for one model.
     """

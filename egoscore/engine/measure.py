@@ -94,7 +94,7 @@ def measure_nodes(
 def measure_models(
     models: Sequence[FittedModel], graph: AttributedGraph, device: torch.device
 ) -> list[ComponentTable]:
-    """The component tables of all nodes by several models, each to the bit what it is alone.
+    """The component tables of all nodes by several models, each what it is alone.
 
     The models differ in weights and seeds, and run as one stack.
     """

@@ -132,8 +132,8 @@ def per_model(parameter: Tensor, dimensions: int) -> Tensor:
 def product(weight: Tensor, values: Tensor) -> Tensor:
     """(T, out, in) times (T, in, R), for every model to the bit what it is for that model alone.
 
-    Thin products are rounded otherwise where the memory of a model does not begin with a line of
-    the cache; training with a large lr makes another model of that.
+    Thin products are rounded otherwise where memory does not begin with a line of the cache, as
+    it does for a model alone; training with a large lr makes another model of that.
     """
     if len(weight) == 1 or weight.shape[1] >= _THIN:
         return torch.bmm(weight, values)  # has less to find out than @

@@ -21,7 +21,6 @@ from egoscore.learn.lanes import WIDTH, alike, every, load, plus, store, times, 
 
 Floats = NDArray[np.float32]
 _fused = partial(compiled, fused=True)
-_LINE = 16  # numbers in a line of the cache
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,8 @@ class Packing:
 
     @property
     def num_rows(self) -> int:
-        """Nodes and room behind them, a multiple of sixteen: whole lines of the cache.
-
-        So the values of every model of a stack begin as those of a model alone do; else matrix
-        products would be rounded otherwise.
-        """
-        return -(-(self.end + WIDTH) // _LINE) * _LINE
+        """Nodes, and room for eight more."""
+        return self.end + WIDTH
 
     @property
     def width(self) -> int:
