@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from egoscore.benchmark.cells import Cell, Table, shown
-from egoscore.benchmark.methods import OURS, rows
+from egoscore.benchmark.methods import rows
 from egoscore.benchmark.notes import limits, published_limits
+from egoscore.benchmark.ours import OURS
 from egoscore.benchmark.results import Results
 from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown
 from egoscore.numerals import counted

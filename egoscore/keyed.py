@@ -10,7 +10,7 @@ Counter words: position block | node | level, sample (16 bits each) | purpose, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -36,6 +36,8 @@ def compiled(function: Callable[..., Any], fused: bool = False) -> Any:
 
 
 _inlined = numba.njit(inline="always", error_model="numpy")
+
+Seeds = int | Sequence[int] | NDArray[np.uint64]  # one, or one for each model of a stack
 
 
 class Purpose(IntEnum):
@@ -138,11 +140,11 @@ def _fill_tile(out, tile, node, pair, task, k0, k1):  # type: ignore[no-untyped-
 
 @compiled
 def _fill_normals(out, counts, seed, purpose, step, node, level, sample):  # type: ignore[no-untyped-def]
-    k0 = np.uint32(seed & np.uint64(0xFFFFFFFF))
-    k1 = np.uint32(seed >> np.uint64(32))
     task = np.uint32((np.uint32(purpose) << np.uint32(24)) | np.uint32(step))
     filled = np.empty(_TILE, dtype=np.float32)
     for row in range(out.shape[0]):
+        k0 = np.uint32(seed[row] & np.uint64(0xFFFFFFFF))
+        k1 = np.uint32(seed[row] >> np.uint64(32))
         pair = np.uint32((np.uint32(level[row]) << np.uint32(16)) | np.uint32(sample[row]))
         centre = np.uint32(node[row])
         for tile in range((counts[row] + _TILE - 1) // _TILE):
@@ -155,10 +157,10 @@ def _fill_normals(out, counts, seed, purpose, step, node, level, sample):  # typ
 
 @compiled
 def _fill_words(out, seed, purpose, step, node):  # type: ignore[no-untyped-def]
-    k0 = np.uint32(seed & np.uint64(0xFFFFFFFF))
-    k1 = np.uint32(seed >> np.uint64(32))
     task = np.uint32((np.uint32(purpose) << np.uint32(24)) | np.uint32(step))
     for row in range(out.shape[0]):
+        k0 = np.uint32(seed[row] & np.uint64(0xFFFFFFFF))
+        k1 = np.uint32(seed[row] >> np.uint64(32))
         for block in range((out.shape[1] + 3) // 4):
             words = philox(np.uint32(block), np.uint32(node[row]), np.uint32(0), task, k0, k1)
             for lane in range(min(4, out.shape[1] - 4 * block)):
@@ -167,22 +169,39 @@ def _fill_words(out, seed, purpose, step, node):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Keys:
-    """Whose random numbers are meant: one row per chain, (B,) each of node, level and sample."""
+    """Whose random numbers are meant: one row per chain, (B,) each of node, level and sample.
 
-    seed: int
+    Chains may have seeds of their own, (B,), or one for all.
+    """
+
+    seed: int | NDArray[np.uint64]
     node: NDArray[np.int64]
     level: NDArray[np.int64]
     sample: NDArray[np.int64]
 
     @classmethod
-    def for_nodes(cls, seed: int, node: NDArray[np.int64]) -> Keys:
-        """Keys of nodes where level and sample play no part."""
+    def for_nodes(cls, seed: Seeds, node: NDArray[np.int64]) -> Keys:
+        """Keys of nodes where level and sample play no part; node by node one for each seed."""
+        seeds = as_seeds(seed)
+        node = np.repeat(node, len(seeds))
         zeros = np.zeros_like(node)
-        return cls(seed, node, zeros, zeros)
+        return cls(seeds_of_rows(seeds, len(node)), node, zeros, zeros)
 
     def first(self, count: int) -> Keys:
         """The keys of the first `count` chains."""
-        return Keys(self.seed, self.node[:count], self.level[:count], self.sample[:count])
+        seed = self.seed[:count] if isinstance(self.seed, np.ndarray) else self.seed
+        return Keys(seed, self.node[:count], self.level[:count], self.sample[:count])
+
+
+def as_seeds(seed: Seeds) -> NDArray[np.uint64]:
+    """The seeds of a stack, (T,), one for a model alone."""
+    return np.atleast_1d(np.asarray(seed, dtype=np.uint64))
+
+
+def seeds_of_rows(seed: Seeds, count: int) -> NDArray[np.uint64]:
+    """The seeds of `count` rows, taken in turns."""
+    seeds = as_seeds(seed)
+    return np.tile(seeds, count // len(seeds)) if len(seeds) < count else seeds
 
 
 def normals(
@@ -193,15 +212,19 @@ def normals(
     The first numbers of a row do not depend on how many follow.
     """
     out = np.empty((len(keys.node), width), dtype=np.float32)
-    seed = np.uint64(keys.seed)
+    seed = seeds_of_rows(keys.seed, len(keys.node))
     _fill_normals(out, counts, seed, int(purpose), step, keys.node, keys.level, keys.sample)
     return out
 
 
 def uniforms(
-    seed: int, purpose: Purpose, step: int, node: NDArray[np.int64], width: int = 1
+    seed: int | NDArray[np.uint64],
+    purpose: Purpose,
+    step: int,
+    node: NDArray[np.int64],
+    width: int = 1,
 ) -> NDArray[np.float64]:
-    """Uniform numbers in [0, 1), shape (B, width), for the given nodes."""
+    """Uniform numbers in [0, 1), shape (B, width), for nodes (B,) with a seed, or (B,) seeds."""
     words = np.empty((len(node), width), dtype=np.uint32)
-    _fill_words(words, np.uint64(seed), int(purpose), step, node)
+    _fill_words(words, seeds_of_rows(seed, len(node)), int(purpose), step, node)
     return words.astype(np.float64) * 2.0**-32

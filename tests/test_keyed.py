@@ -261,3 +261,21 @@ def test_uniforms_do_not_depend_on_batch_or_width():
     together = uniforms(5, Purpose.SHUFFLE, 1, np.array([3, 1, 4]), 10)
     alone = uniforms(5, Purpose.SHUFFLE, 1, np.array([4]), 7)
     assert np.array_equal(alone[0], together[2, :7])
+
+
+def test_rows_with_seeds_of_their_own_are_those_of_each_seed():
+    seeds, node = np.array([3, 2**63 + 5, 0], dtype=np.uint64), np.array([4, 11])
+    keys = Keys.for_nodes(seeds, node)
+    assert keys.node.tolist() == [4, 4, 4, 11, 11, 11]
+    counts = np.array([70, 2, 5, 64, 65, 1])
+    found = normals(keys, Purpose.TRAIN_FEATURES, 9, counts, 70)
+    unit = uniforms(keys.seed, Purpose.TRAIN_TIME, 9, keys.node, 5)
+    for number, seed in enumerate(seeds.tolist()):
+        alone = normals(
+            Keys.for_nodes(seed, node), Purpose.TRAIN_FEATURES, 9, counts[number::3], 70
+        )
+        np.testing.assert_array_equal(found[number::3], alone)
+        expected = uniforms(seed, Purpose.TRAIN_TIME, 9, node, 5)
+        np.testing.assert_array_equal(unit[number::3], expected)
+    first = normals(keys.first(4), Purpose.TRAIN_FEATURES, 9, counts[:4], 70)
+    np.testing.assert_array_equal(first, found[:4])

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -15,9 +16,21 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Protocol
 
-from egoscore.benchmark.methods import choose_rows, job_of
+from egoscore.benchmark.methods import choose_rows, job_of, jobs
+from egoscore.benchmark.protocol import Draw
 from egoscore.benchmark.results import Facts, Results
-from egoscore.benchmark.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
+from egoscore.benchmark.trial import (
+    FAILED,
+    MEMORY,
+    OK,
+    TIME,
+    Group,
+    Record,
+    Task,
+    load,
+    not_run,
+    records_of,
+)
 from egoscore.benchmark.worker import Limits
 from egoscore.engine.files import lock_directory
 from egoscore.errors import ParameterError, RunError
@@ -47,11 +60,14 @@ class Watcher(Protocol):
     def begin(self, total: int, done: int) -> None:
         """So many trials in all, so many of them done earlier."""
 
-    def started(self, task: Task) -> None:
-        """A trial runs."""
+    def started(self, group: Group) -> None:
+        """Trials run, one or several as one."""
 
-    def finished(self, task: Task, records: list[Record]) -> None:
-        """A trial is over."""
+    def parted(self, group: Group) -> None:
+        """Trials that ran as one failed, and will run one by one."""
+
+    def finished(self, group: Group, records: list[Record]) -> None:
+        """Trials are over."""
 
 
 def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
@@ -68,7 +84,8 @@ def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
         tasks = list(_tasks(plan, wanted, results))
         watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
         if tasks:
-            _run(tasks, plan, results, watcher)
+            groups = deque(_groups(tasks, plan.jobs, results.facts))
+            _run(groups, plan, results, watcher)
         return results
 
 
@@ -92,6 +109,23 @@ def _tasks(plan: Benchmark, wanted: tuple[str, ...], results: Results) -> Iterat
                     yield Task(dataset, plan.data_dir, job, tuple(todo), trial)
 
 
+def _groups(
+    tasks: Iterable[Task], num_processes: int, facts: Mapping[str, Facts]
+) -> Iterator[Group]:
+    """Trials that can be one stack of models go together, in as many parts as processes."""
+    alike: dict[Hashable, list[Task]] = {}
+    for task in tasks:
+        stacks = jobs()[task.job].stacks
+        draw = Draw(task.dataset, task.job, task.trial)
+        shape = stacks and stacks.alike(draw, facts[task.dataset].nodes)
+        mark = task.trial if shape is None else shape
+        alike.setdefault((task.dataset, task.job, task.rows, mark), []).append(task)
+    for those in alike.values():
+        size = -(-len(those) // num_processes)
+        for start in range(0, len(those), size):
+            yield tuple(those[start : start + size])
+
+
 def _by_job(wanted: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in wanted:
@@ -103,13 +137,16 @@ def _count(plan: Benchmark, wanted: tuple[str, ...]) -> int:
     return len(plan.datasets) * plan.trials * len(_by_job(wanted))
 
 
-def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher) -> None:
-    """Hand the tasks to the processes; after a limit was hit, the same job is not tried again."""
+def _run(todo: deque[Group], plan: Benchmark, results: Results, watcher: Watcher) -> None:
+    """Hand the tasks to the processes; after a limit was hit, the same job is not tried again.
+
+    Where anything fails in a group of several, its trials run again one by one: every trial has
+    its own end.
+    """
     hit = {} if plan.retry else _limits_hit(results)
-    todo = iter(tasks)
     with ExitStack() as stack:
         log = stack.enter_context((plan.out / "output.log").open("ab"))
-        count = min(plan.jobs, len(tasks))
+        count = min(plan.jobs, sum(map(len, todo)))
         # entered first, left last: its threads wait for processes that have to be stopped before
         pool = stack.enter_context(ThreadPoolExecutor(count))
         idle: SimpleQueue[_Process] = SimpleQueue()
@@ -117,25 +154,30 @@ def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher)
             process = _Process(plan.limits, log)
             stack.callback(process.stop)
             idle.put(process)
-        running: dict[Future[list[Record]], Task] = {}
+        running: dict[Future[list[Record]], Group] = {}
         while True:
-            while len(running) < count and (task := next(todo, None)) is not None:
-                limit = hit.get((task.dataset, task.job))
+            while len(running) < count and todo:
+                group = todo.popleft()
+                limit = hit.get((group[0].dataset, group[0].job))
                 if limit is not None:
-                    results.add(records := not_run(task, limit))
-                    watcher.finished(task, records)
+                    results.add(records := [r for task in group for r in not_run(task, limit)])
+                    watcher.finished(group, records)
                     continue
-                watcher.started(task)
-                running[pool.submit(_run_one, task, idle)] = task
+                watcher.started(group)
+                running[pool.submit(_run_one, group, idle)] = group
             if not running:
                 return
             over, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in over:
-                task, records = running.pop(future), future.result()
+                group, records = running.pop(future), future.result()
+                if len(group) > 1 and any(record["status"] != OK for record in records):
+                    watcher.parted(group)
+                    todo.extendleft((task,) for task in reversed(group))
+                    continue
                 results.add(records)
                 if any(record["status"] in (TIME, MEMORY) for record in records):
-                    hit[task.dataset, task.job] = records
-                watcher.finished(task, records)
+                    hit[group[0].dataset, group[0].job] = records
+                watcher.finished(group, records)
 
 
 def _limits_hit(results: Results) -> dict[tuple[str, str], list[Record]]:
@@ -147,10 +189,10 @@ def _limits_hit(results: Results) -> dict[tuple[str, str], list[Record]]:
     }
 
 
-def _run_one(task: Task, idle: SimpleQueue[_Process]) -> list[Record]:
+def _run_one(group: Group, idle: SimpleQueue[_Process]) -> list[Record]:
     process = idle.get()
     try:
-        return process.run(task)
+        return process.run(group)
     finally:
         idle.put(process)
 
@@ -164,22 +206,23 @@ class _Process:
         self._process: subprocess.Popen[str] | None = None
         self._stopped = False
 
-    def run(self, task: Task) -> list[Record]:
-        """The records of a trial; if the worker itself dies, that is what they say."""
+    def run(self, group: Group) -> list[Record]:
+        """The records of trials; if the worker itself dies, that is what they say."""
         if self._stopped:
-            return task.records(FAILED, "interrupted")
+            return records_of(group, FAILED, "interrupted")
         if self._process is None or self._process.poll() is not None:
             self._process = self._start()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(asdict(task)) + "\n")
+            self._process.stdin.write(json.dumps([asdict(task) for task in group]) + "\n")
             self._process.stdin.flush()
             answer = self._process.stdout.readline()
         except OSError:
             answer = ""
         if not answer:
-            return task.records(FAILED, "the process that runs trials died; see output.log")
+            reason = "the process that runs trials died; see output.log"
+            return records_of(group, FAILED, reason)
         records: list[Record] = json.loads(answer)
         return records
 

@@ -1,4 +1,4 @@
-"""One trial: a network without its labels in, one record per row of the table out."""
+"""One trial, or several at once: a network without labels in, a record per row and trial out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.benchmark.methods import Score, jobs
+from egoscore.benchmark.methods import Job, jobs
+from egoscore.benchmark.ours import Score, Scores
 from egoscore.benchmark.protocol import Draw, tell_nobody
 from egoscore.device import one_thread
 from egoscore.graph import AttributedGraph
@@ -47,6 +48,14 @@ class Task:
         return known | {"status": status, "reason": reason}
 
 
+Group = tuple[Task, ...]  # run as one; they differ in their trials
+
+
+def records_of(group: Group, status: str, reason: str) -> list[Record]:
+    """A record for every row of every trial, all with the same status."""
+    return [record for task in group for record in task.records(status, reason)]
+
+
 @lru_cache(maxsize=1)
 def load(dataset: str, data_dir: str | None) -> AttributedGraph:
     """The network; kept, so that the trials on it share it."""
@@ -58,28 +67,43 @@ def blind(graph: AttributedGraph) -> AttributedGraph:
     return replace(graph, labels=None, node_info={})
 
 
-def run_trial(task: Task, tell: Callable[[str, Any], None] = tell_nobody) -> list[Record]:
+def run_trials(group: Group, tell: Callable[[str, Any], None] = tell_nobody) -> list[Record]:
     """Score the nodes, then compare with the labels; what fails is a record, too.
 
     `tell` hears of every parameter as it is drawn.
     """
-    graph = load(task.dataset, task.data_dir)
-    draw = Draw(task.dataset, task.job, task.trial, tell)
+    graph = load(group[0].dataset, group[0].data_dir)
+    draws = [Draw(task.dataset, task.job, task.trial, tell) for task in group]
     began, start = time.process_time(), peak_memory()
     try:
         with one_thread():
-            scores = jobs()[task.job].run(blind(graph), draw, frozenset(task.rows))
-        records = [_judged(task, row, graph, scores[row]) for row in task.rows]
+            found = _run(jobs()[group[0].job], blind(graph), draws, frozenset(group[0].rows))
+        records = [
+            [_judged(task, row, graph, scores[row]) for row in task.rows]
+            for task, scores in zip(group, found, strict=True)
+        ]
     except Exception as error:  # a rival may fail in any way, and every way is a result
         traceback.print_exc()
-        records = task.records(_kind(error), sentence(error))
+        records = [task.records(_kind(error), sentence(error)) for task in group]
     cost = {
-        "parameters": draw.chosen,
-        "cpu_seconds": round(time.process_time() - began, 3),
+        "cpu_seconds": round((time.process_time() - began) / len(group), 3),
         "start_mb": round(start, 1),
         "peak_mb": round(peak_memory(), 1),
+        "together": len(group),
     }
-    return [record | cost for record in records]
+    return [
+        record | {"parameters": draw.chosen} | cost
+        for draw, own in zip(draws, records, strict=True)
+        for record in own
+    ]
+
+
+def _run(
+    job: Job, graph: AttributedGraph, draws: Sequence[Draw], wanted: frozenset[str]
+) -> list[Scores]:
+    if job.stacks is not None:
+        return job.stacks.run_together(graph, draws, wanted)
+    return [job.run(graph, draw, wanted) for draw in draws]
 
 
 def _judged(task: Task, row: str, graph: AttributedGraph, score: Score) -> Record:

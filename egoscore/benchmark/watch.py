@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from rich.cells import cell_len
-from rich.console import Console, Group
+from rich.console import Console
+from rich.console import Group as Lines
 from rich.live import Live
 from rich.progress import (
     BarColumn,
@@ -23,7 +24,7 @@ from rich.progress import Task as Bar
 from rich.table import Column
 from rich.text import Text
 
-from egoscore.benchmark.trial import OK, Record, Task
+from egoscore.benchmark.trial import OK, Group, Record
 from egoscore.numerals import counted
 from egoscore.printable import printable
 
@@ -105,7 +106,7 @@ class ShowProgress:
             console=self._console,
         )
         self._all = self._bar.add_task("Benchmark", total=None)
-        self._running: dict[Task, float] = {}
+        self._running: dict[Group, float] = {}
         self._live = Live(get_renderable=self._picture, console=self._console, transient=True)
 
     def __enter__(self) -> Self:
@@ -127,23 +128,31 @@ class ShowProgress:
         self._bar.update(self._all, total=total, completed=done)
         self._say(f"{counted(total - done, 'trial')} to run, {done} done before.")
 
-    def started(self, task: Task) -> None:
-        """A trial runs."""
-        self._running[task] = time.monotonic()
+    def started(self, group: Group) -> None:
+        """Trials run, one or several as one."""
+        self._running[group] = time.monotonic()
 
-    def finished(self, task: Task, records: list[Record]) -> None:
-        """A trial is over."""
-        if self._running.pop(task, None) is not None:  # else it was skipped, which took no time
+    def parted(self, group: Group) -> None:
+        """Trials that ran as one failed, and will run one by one."""
+        del self._running[group]
+        self._live.refresh()
+        self._say(f"{_name(group)}: not all ended well together, so each runs alone")
+
+    def finished(self, group: Group, records: list[Record]) -> None:
+        """Trials are over."""
+        if self._running.pop(group, None) is not None:  # else they were skipped, in no time
             self._pace.last = time.monotonic()
-            self._pace.ended += 1
-        self._bar.advance(self._all)
+            self._pace.ended += len(group)
+        self._bar.advance(self._all, len(group))
         self._live.refresh()  # or what is said would stand above a picture in which it still runs
-        self._say(self._told(task, records))
+        for task in group:
+            own = [record for record in records if record["trial"] == task.trial]
+            self._say(self._told((task,), own))
 
-    def _told(self, task: Task, records: list[Record]) -> str:
+    def _told(self, group: Group, records: list[Record]) -> str:
         """How a trial ended; on a terminal with as many numbers as a line has room for."""
         for count in range(_MOST, 0, -1):
-            told = printable(f"{_name(task)}: {_outcome(records, count)}")
+            told = printable(f"{_name(group)}: {_outcome(records, count)}")
             if not self._console.is_terminal or cell_len(told) <= self._console.width:
                 break
         return told
@@ -152,21 +161,23 @@ class ShowProgress:
         # a terminal would break lines within words; a file has its lines whole
         self._console.print(Text(printable(sentence)), soft_wrap=not self._console.is_terminal)
 
-    def _picture(self) -> Group:
+    def _picture(self) -> Lines:
         now = time.monotonic()
         lines = [
             Text(
-                printable(f"  running {_name(task)}, {now - began:.0f} s"),
+                printable(f"  running {_name(group)}, {now - began:.0f} s"),
                 no_wrap=True,
                 overflow="ellipsis",
             )
-            for task, began in list(self._running.items())  # others change it meanwhile
+            for group, began in list(self._running.items())  # others change it meanwhile
         ]
-        return Group(*lines, self._bar)
+        return Lines(*lines, self._bar)
 
 
-def _name(task: Task) -> str:
-    return f"{task.dataset} {task.job} trial {task.trial}"
+def _name(group: Group) -> str:
+    first, *others = group
+    numbers = ", ".join(str(task.trial) for task in group)
+    return f"{first.dataset} {first.job} {'trials' if others else 'trial'} {numbers}"
 
 
 def _outcome(records: list[Record], count: int) -> str:

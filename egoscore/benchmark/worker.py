@@ -2,9 +2,9 @@
 
     python -m egoscore.benchmark.worker LIMITS        (started by `egoscore.benchmark.runner`)
 
-Tasks come in as lines of JSON, records go out as lines of JSON. What takes seconds to import is
-imported once; a trial is forked from there, so that it starts at once, its memory is its own,
-and it can be killed.
+Groups of tasks come in as lines of JSON, records go out as lines of JSON. What takes seconds to
+import is imported once; a trial, or a group of trials that run as one, is forked from there, so
+that it starts at once, its memory is its own, and it can be killed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from egoscore.benchmark.trial import (
     MAXRSS_PER_MB,
     MEMORY,
     TIME,
+    Group,
     Record,
     Task,
     load,
-    run_trial,
+    records_of,
+    run_trials,
     sentence,
 )
 from egoscore.detector import EgoScore
@@ -48,33 +50,33 @@ _ANSWERS = 1000  # a file descriptor that nothing else uses
 
 @dataclass(frozen=True)
 class Limits:
-    """What a trial may take: seconds by the clock, and gigabytes."""
+    """What a trial may take: seconds by the clock, and gigabytes; a group has its trials' time."""
 
     seconds: float
     gigabytes: float
 
 
-def run_limited(task: Task, limits: Limits, orders: TextIO) -> list[Record]:
-    """Run a trial in a child process; whoever gives `orders` being gone ends it, too."""
+def run_limited(group: Group, limits: Limits, orders: TextIO) -> list[Record]:
+    """Run trials in a child process; whoever gives `orders` being gone ends it, too."""
     try:
-        _prepare(task)
+        _prepare(group[0])
     except Exception as error:  # a library may fail to load in any way
-        return task.records(FAILED, sentence(error))
+        return records_of(group, FAILED, sentence(error))
     with TemporaryDirectory(prefix="egoscore-") as scratch:  # gone with the trial, however it ends
-        return _run_forked(task, limits, orders, Path(scratch))
+        return _run_forked(group, limits, orders, Path(scratch))
 
 
-def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: Path) -> list[Record]:
+def _run_forked(group: Group, limits: Limits, orders: TextIO, scratch: Path) -> list[Record]:
     reading, writing = os.pipe()
     drawn = _Drawn(scratch / "drawn")
     began = time.monotonic()
     child = os.fork()
     if child == 0:
         tempfile.tempdir = str(scratch)
-        _be_child(task, limits, writing, drawn)
+        _be_child(group, limits, writing, drawn)
     os.close(writing)
     try:
-        answer = _answer(reading, began + limits.seconds, orders)
+        answer = _answer(reading, began + limits.seconds * len(group), orders)
         if answer is None:
             _kill(child)
     except BaseException:
@@ -85,7 +87,7 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: Path) -> li
     _, status, usage = os.wait4(child, 0)
     _kill(child)  # what it may have started and left behind
     clock = {
-        "seconds": round(time.monotonic() - began, 3),
+        "seconds": round((time.monotonic() - began) / len(group), 3),
         "time_limit": limits.seconds,
         "memory_limit": limits.gigabytes,
     }
@@ -95,10 +97,11 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: Path) -> li
     how = (TIME, f"more than {limits.seconds:g} s") if answer is None else _death(status)
     cost = clock | {
         "parameters": drawn.read(),
-        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
+        "cpu_seconds": round((usage.ru_utime + usage.ru_stime) / len(group), 3),
         "peak_mb": round(usage.ru_maxrss / MAXRSS_PER_MB, 1),
+        "together": len(group),
     }
-    return [record | cost for record in task.records(*how)]
+    return [record | cost for record in records_of(group, *how)]
 
 
 def _prepare(task: Task) -> None:
@@ -119,8 +122,8 @@ def _load_kernels() -> None:
         EgoScore(updates=1, hidden_size=4).fit(small)
 
 
-def _be_child(task: Task, limits: Limits, writing: int, drawn: _Drawn) -> None:
-    """Run the trial, write its records, and end without the parent's clean-up."""
+def _be_child(group: Group, limits: Limits, writing: int, drawn: _Drawn) -> None:
+    """Run the trials, write their records, and end without the parent's clean-up."""
     code = 1
     try:
         os.setpgid(0, 0)  # so that it can be killed with all that it starts
@@ -131,7 +134,7 @@ def _be_child(task: Task, limits: Limits, writing: int, drawn: _Drawn) -> None:
         largest = int(limits.gigabytes * 2**30)
         with contextlib.suppress(ValueError, OSError):  # not every system can limit it
             resource.setrlimit(resource.RLIMIT_DATA, (largest, largest))
-        answer = json.dumps(run_trial(task, drawn.add)).encode() + b"\n"
+        answer = json.dumps(run_trials(group, drawn.add)).encode() + b"\n"
         with open(writing, "wb") as out:
             out.write(answer)
         code = 0
@@ -197,8 +200,8 @@ def main() -> None:
     answers = os.fdopen(_ANSWERS, "w")
     for line in sys.stdin:
         given = json.loads(line)
-        task = Task(**given | {"rows": tuple(given["rows"])})
-        answers.write(json.dumps(run_limited(task, limits, sys.stdin)) + "\n")
+        group = tuple(Task(**task | {"rows": tuple(task["rows"])}) for task in given)
+        answers.write(json.dumps(run_limited(group, limits, sys.stdin)) + "\n")
         answers.flush()
 
 

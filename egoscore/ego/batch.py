@@ -12,6 +12,7 @@ from torch import Tensor
 
 from egoscore.ego import extract
 from egoscore.graph import AttributedGraph
+from egoscore.keyed import Seeds, as_seeds
 
 LARGEST_DEFAULT = 50
 
@@ -48,7 +49,8 @@ class EgoGraphs:
         num_hops: how far from the centre the neighbourhood reaches, following edges both ways.
         max_nodes: largest ego-graph; from a larger neighbourhood the centre and a uniform sample
             of the rest are kept. None: min(50, the 95% quantile of the sizes).
-        seed: with the node's number it determines that sample.
+        seed: with the node's number it determines that sample. With several seeds every centre
+            has as many ego-graphs in a batch, one for each, side by side.
         device: where batches are put.
     """
 
@@ -57,22 +59,24 @@ class EgoGraphs:
         graph: AttributedGraph,
         num_hops: int = 1,
         max_nodes: int | None = None,
-        seed: int = 0,
+        seed: Seeds = 0,
         device: torch.device | None = None,
     ) -> None:
         self.graph = graph
         self.num_hops = num_hops
-        self.seed = seed
+        self.seeds = as_seeds(seed)
         self.device = device or torch.device("cpu")
         self._slot = np.zeros(graph.num_nodes, dtype=np.int32)
         self._found = np.empty(graph.num_nodes if num_hops > 1 else 0, dtype=np.int32)
-        full_sizes = self._count(LARGEST_DEFAULT if max_nodes is None else max_nodes)
+        # one more than is kept tells which ego-graphs are samples
+        full_sizes = self._count((LARGEST_DEFAULT if max_nodes is None else max_nodes) + 1)
         if max_nodes is None:
             # a size that occurs, so that counting may stop at the largest default
             quantile = np.quantile(full_sizes, 0.95, method="lower")
             max_nodes = min(LARGEST_DEFAULT, int(quantile))
         self.max_nodes = max_nodes
         self.sizes: NDArray[np.int64] = np.minimum(full_sizes, max_nodes)
+        self._is_sampled = full_sizes > max_nodes
 
     def _count(self, limit: int) -> NDArray[np.int64]:
         """Sizes of all ego-graphs, (N,); where counting takes work, no further than `limit`."""
@@ -89,19 +93,36 @@ class EgoGraphs:
         return self.graph.num_nodes
 
     def members(self, centres: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Node numbers (B, N), -1 where padded, and adjacency (B, N, N) of the ego-graphs."""
-        width = int(self.sizes[centres].max())
+        """Node numbers (B, N), -1 where padded, and adjacency (B, N, N) of the ego-graphs.
+
+        With T seeds ego-graph number b is that of seed b mod T. What no seed has a say in is cut
+        once for all of them.
+        """
+        width, count = int(self.sizes[centres].max()), len(self.seeds)
+        members, adj = self._cut(centres, self.seeds[0], width)
+        if count == 1:
+            return members, adj
+        members, adj = np.repeat(members, count, axis=0), np.repeat(adj, count, axis=0)
+        sampled = np.flatnonzero(self._is_sampled[centres])
+        for number, seed in enumerate(self.seeds[1:] if len(sampled) else (), start=1):
+            places = sampled * count + number
+            members[places], adj[places] = self._cut(centres[sampled], seed, width)
+        return members, adj
+
+    def _cut(
+        self, centres: NDArray[np.int64], seed: np.uint64, width: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         members = np.empty((len(centres), width), dtype=np.int32)
         adj = np.zeros((len(centres), width, width), dtype=np.float32)
         edges, near = self.graph.adjacency, self.graph.neighbours
         extract.cut(
-            *edges, *near, centres, self.num_hops, self.max_nodes, np.uint64(self.seed),
+            *edges, *near, centres, self.num_hops, self.max_nodes, seed,
             self._slot, self._found, members, adj,
         )  # fmt: skip
         return members, adj
 
     def batch(self, centres: NDArray[np.int64]) -> EgoBatch:
-        """The ego-graphs around `centres` (B,) as one batch."""
+        """The ego-graphs around `centres` (B,) as one batch, of each one for every seed."""
         members, adj = self.members(centres)
         real = members >= 0
         x = self._of_members(self.graph.features, members)
@@ -110,11 +131,16 @@ class EgoGraphs:
         positions = mask.new_empty(*members.shape, 0)
         if known is not None:
             positions = self._of_members(known, members)
-        return EgoBatch(x, torch.from_numpy(adj).to(self.device), mask, centres, positions)
+        node = np.repeat(centres, len(self.seeds))
+        return EgoBatch(x, torch.from_numpy(adj).to(self.device), mask, node, positions)
 
     def _of_members(self, values: NDArray[np.float32], members: NDArray[np.int32]) -> Tensor:
-        """Rows of `values` (N, C) for the members (B, n), zero where padded."""
-        found = values[members]
+        """Rows of `values` (N, C), or (T, N, C) by seed, for members (B, n); zero where padded."""
+        if values.ndim == 2:
+            found = values[members]
+        else:
+            of_seed = np.arange(len(members)) % len(values)
+            found = values[of_seed[:, np.newaxis], members]
         found[members < 0] = 0.0
         return torch.from_numpy(found).to(self.device)
 
@@ -124,7 +150,9 @@ class EgoGraphs:
         """Split `centres` into runs of equal ego size with at most `capacity` padded entries.
 
         A run that stays below `fill` entries is topped up with the next smaller sizes: cheaper
-        than many tiny batches, at the price of padding. With `fill` 0 sizes are never mixed.
+        than many tiny batches, at the price of padding. With `fill` 0 sizes are never mixed. How
+        many seeds there are plays no part: batches of a stack are those of a model alone, so that
+        sums have the same order.
         """
         order = centres[np.argsort(-self.sizes[centres], kind="stable")]
         sizes = self.sizes[order]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from egoscore.device import one_thread
 from egoscore.ego import EgoGraphs, padded_entries
-from egoscore.engine.model import FittedModel
+from egoscore.engine.model import FittedModel, with_positions
 from egoscore.engine.share import SharedGraph
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
@@ -89,6 +89,27 @@ def measure_nodes(
         if store is not None:
             store.save_shard(number, table)
     return ComponentTable.join([tables[number] for number in sorted(tables)])
+
+
+def measure_models(
+    models: Sequence[FittedModel], graph: AttributedGraph, device: torch.device
+) -> list[ComponentTable]:
+    """The component tables of all nodes by several models, each what it is alone.
+
+    The models differ in weights and seeds, and run as one stack.
+    """
+    first, seeds = models[0], [model.seed for model in models]
+    if len(models) == 1:
+        return [measure_nodes(first, graph, device)]
+    scaled = with_positions(first.scaling.apply(graph), first.settings, seeds)
+    egos = EgoGraphs(scaled, first.settings.num_hops, first.max_nodes, seeds, device)
+    networks = GenerativeModel.side_by_side([model.scoring_networks() for model in models])
+    how = first.sde, first.reconstruction, seeds
+    tables = []
+    for nodes in shards(egos.sizes):
+        tables.append(measure(egos, networks, *how, nodes))
+        give_back_memory()
+    return ComponentTable.join(tables).apart(len(models))
 
 
 def shards(ego_sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from egoscore.ego import EgoGraphs
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.graph.positions import NUM_POSITIONS, POSITIONS
+from egoscore.keyed import Seeds, as_seeds
 from egoscore.learn import MODELS, GenerativeModel
 from egoscore.learn.state import named_under
 from egoscore.score import ReconstructionConfig
@@ -139,19 +140,25 @@ def parse_metadata(text: Mapping[str, str] | None, where: str) -> dict[str, Any]
 
 
 def make_networks(
-    settings: Settings, num_features: int, directed: bool, seed: int
+    settings: Settings, num_features: int, directed: bool, seed: Seeds
 ) -> GenerativeModel:
-    """Untrained networks of the kind that the settings ask for."""
+    """Untrained networks of the kind that the settings ask for; with several seeds a stack."""
     num_positions = 0 if settings.positions == "none" else NUM_POSITIONS
     make = MODELS[settings.model]
-    return make(num_features, settings.hidden_size, directed, seed, num_positions)
+    made = [
+        make(num_features, settings.hidden_size, directed, int(one), num_positions)
+        for one in as_seeds(seed)
+    ]
+    return made[0] if len(made) == 1 else GenerativeModel.side_by_side(made)
 
 
-def with_positions(graph: AttributedGraph, settings: Settings, seed: int) -> AttributedGraph:
+def with_positions(graph: AttributedGraph, settings: Settings, seed: Seeds) -> AttributedGraph:
     """The network with what the model is told about its nodes, if it is told anything."""
     if settings.positions == "none":
         return graph
-    return replace(graph, positions=POSITIONS[settings.positions](graph, seed))
+    place = POSITIONS[settings.positions]
+    known = [place(graph, int(one)) for one in as_seeds(seed)]
+    return replace(graph, positions=known[0] if len(known) == 1 else np.stack(known))
 
 
 def _empty_networks(model: FittedModel) -> GenerativeModel:

@@ -38,7 +38,8 @@ class AttributedGraph:
         labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
-        positions: (N, P) float32, what a model is told about the nodes but does not model.
+        positions: (N, P) float32, what a model is told about the nodes but does not model; or
+            (T, N, P), what each of several models is told.
         columns: F descriptions of what the features are to the user; () where all are numbers.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """

@@ -10,7 +10,7 @@ from functools import partial
 from egoscore.learn.joint import JointModel
 from egoscore.learn.model import GenerativeModel, ScoreModel
 from egoscore.learn.state import TrainingState
-from egoscore.learn.train import TrainingConfig, train
+from egoscore.learn.train import TrainingConfig, takes_all, train
 
 MODELS: dict[str, Callable[..., GenerativeModel]] = {
     "gdss": ScoreModel,
@@ -25,5 +25,6 @@ __all__ = [
     "ScoreModel",
     "TrainingConfig",
     "TrainingState",
+    "takes_all",
     "train",
 ]

@@ -1,8 +1,8 @@
 """ELU in one pass over memory: compiled on the CPU, torch's own operations elsewhere.
 
-Values are (channels, count), so that a channel's bias is one number for a long row. What is kept
-is elu + 1 = exp(min(z, 0)) + max(z, 0): it costs one operation less, the slope is min(elu + 1, 1),
-and whatever comes next takes the 1 into its bias.
+Values are (channels, count), perhaps with dimensions before, so that a channel's bias is one
+number for a long row. What is kept is elu + 1 = exp(min(z, 0)) + max(z, 0): it costs one operation
+less, the slope is min(elu + 1, 1), and whatever comes next takes the 1 into its bias.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def _has_kernel(value: Tensor) -> bool:
 
 
 def elu_plus_1_(value: Tensor, bias: Tensor) -> Tensor:
-    """elu(value + bias) + 1 in place of `value` (C, T); bias (C,)."""
+    """elu(value + bias) + 1 in place of `value` (…, C, R); bias (…, C)."""
     if _has_kernel(value):
-        _elu_plus_1(value.numpy(), bias.numpy())
+        _elu_plus_1(value.flatten(0, -2).numpy(), bias.flatten().numpy())
         return value
-    value.add_(bias.unsqueeze(1))
+    value.add_(bias.unsqueeze(-1))
     positive = value.clamp(min=0.0)
     return value.clamp_(max=0.0).exp_().add_(positive)
 
 
 def times_slope_(grad: Tensor, activated: Tensor) -> Tensor:
-    """`grad` (C, T) times the slope of ELU, in place, where `activated` is elu + 1."""
+    """`grad` (…, C, R) times the slope of ELU, in place, where `activated` is elu + 1."""
     if _has_kernel(grad):
-        _times_slope(grad.numpy(), activated.numpy())
+        _times_slope(grad.flatten(0, -2).numpy(), activated.flatten(0, -2).numpy())
         return grad
     return grad.mul_(activated.clamp(max=1.0))

@@ -16,6 +16,8 @@ from torch.autograd.function import once_differentiable
 from egoscore.keyed import Purpose, uniforms
 from egoscore.learn.elu import elu_plus_1_, times_slope_
 
+_THIN = 4  # rows below which MKL's products depend on where memory begins
+
 
 def propagation(adj: Tensor) -> Tensor:
     """D^(-1/2) Ã D^(-1/2) for adjacencies (B, N, N), Ã having ones on its diagonal.
@@ -117,6 +119,25 @@ def keyed_draw(seed: int, step: int) -> Callable[[Tensor, float], None]:
             parameter.copy_(values.view(parameter.shape))
 
     return draw
+
+
+def per_model(parameter: Tensor, dimensions: int) -> Tensor:
+    """A parameter with that many dimensions as (T, …), one for each model of a stack.
+
+    A model that is in no stack is one of its own.
+    """
+    return parameter if parameter.dim() > dimensions else parameter.unsqueeze(0)
+
+
+def product(weight: Tensor, values: Tensor) -> Tensor:
+    """(T, out, in) times (T, in, R), for every model to the bit what it is for that model alone.
+
+    Thin products are rounded otherwise where memory does not begin with a line of the cache, as
+    it does for a model alone; training with a large lr makes another model of that.
+    """
+    if len(weight) == 1 or weight.shape[1] >= _THIN:
+        return torch.bmm(weight, values)  # has less to find out than @
+    return torch.stack([one @ own.clone() for one, own in zip(weight, values, strict=True)])
 
 
 class Linear(nn.Module):

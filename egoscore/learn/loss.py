@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from torch import Tensor
 
 from egoscore.diffuse import EgoNoise, Sde, perturb
 from egoscore.ego import EgoBatch
 from egoscore.keyed import Purpose
 from egoscore.learn.model import GenerativeModel
-from egoscore.learn.written_out import Noised
+from egoscore.learn.written_out import Losses, Noised, WrittenOut
 
 
 def denoising_losses(
@@ -37,12 +38,16 @@ def add_gradients(
     t: Tensor,
     sde: Sde,
     weight: float,
-) -> tuple[float, float]:
-    """Add `weight` times the gradients of both losses' sums over ego-graphs; the sums."""
-    written_out = model.written_out()
+    written_out: WrittenOut | None,
+) -> Losses:
+    """Add `weight` times the gradients of both losses' sums over ego-graphs; the sums, (2, T).
+
+    `written_out` is the model's own, which would take time to make for every batch.
+    """
     if written_out is not None:
-        noised = Noised.of(batch, noise, epoch, t, sde, written_out.hidden_size)
+        room = written_out.hidden_size
+        noised = Noised.of(batch, noise, epoch, t, sde, model.num_models, room)
         return written_out.add_gradients(noised, weight)
     losses = [loss.sum() for loss in denoising_losses(model, batch, noise, epoch, t, sde)]
     ((losses[0] + losses[1]) * weight).backward()  # type: ignore[no-untyped-call]
-    return float(losses[0].detach()), float(losses[1].detach())
+    return np.array([[float(loss.detach())] for loss in losses])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import Protocol
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -31,9 +34,19 @@ class Predictor(Protocol):
 
 
 class GenerativeModel(nn.Module, ABC):
-    """Knows what ego-graphs look like: tells the noise in one from the ego-graph."""
+    """Knows what ego-graphs look like: tells the noise in one from the ego-graph.
+
+    T models may be one `stack`, (T,): their parameters are (T, …), and graph g of a batch is
+    model g mod T's.
+    """
 
     directed: bool
+    stack: tuple[int, ...] = ()
+
+    @property
+    def num_models(self) -> int:
+        """How many models this is: 1, unless it is a stack."""
+        return math.prod(self.stack)
 
     @abstractmethod
     def parts(self) -> tuple[nn.Module, ...]:
@@ -62,6 +75,32 @@ class GenerativeModel(nn.Module, ABC):
         for module in self.modules():
             if isinstance(module, GraphConvolution | GradientFlowConvolution | Linear):
                 module.initialise(draw)
+
+    @property
+    def can_be_stacked(self) -> bool:
+        """Whether it can learn and predict side by side with others."""
+        return False
+
+    @classmethod
+    def side_by_side(cls, models: Sequence[Self]) -> Self:
+        """A stack of models of equal shape, with copies of their parameters."""
+        assert all(model.can_be_stacked for model in models)
+        stack = deepcopy(models[0])
+        stack.stack = (len(models),)
+        for name, parameter in stack.named_parameters():
+            parameter.data = torch.stack([model.get_parameter(name).detach() for model in models])
+        return stack
+
+    def apart(self) -> list[Self]:
+        """The models of a stack, each by itself, with copies of their parameters."""
+        if not self.stack:
+            return [self]
+        models = [deepcopy(self) for _ in range(self.num_models)]
+        for number, model in enumerate(models):
+            model.stack = ()
+            for parameter in model.parameters():
+                parameter.data = parameter.data[number].clone()
+        return models
 
 
 class _Unpacking:
@@ -104,6 +143,11 @@ class ScoreModel(GenerativeModel):
 
     def parts(self) -> tuple[nn.Module, ...]:
         return self.feature_network, self.adjacency_network
+
+    @property
+    def can_be_stacked(self) -> bool:
+        """Only the kernels know stacks."""
+        return self._can_be_compiled
 
     @property
     def _can_be_compiled(self) -> bool:

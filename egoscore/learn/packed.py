@@ -3,7 +3,8 @@
 All nodes of a batch are rows (R,), all pairs of nodes a vector (P,), graph after graph, pairs in
 the order of the noise (`egoscore.learn.pairs`). Matrices exist only while a graph is at work.
 Behind the last node there is room for eight more, so that eight may always be read at once; what
-is computed for them means nothing.
+is computed for them means nothing. All this T times, once for each model of a stack: their graphs
+have equal sizes. Of graphs that are not packed yet, number g is that of model g mod T.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ _fused = partial(compiled, fused=True)
 
 @dataclass(frozen=True)
 class Packing:
-    """Where the nodes and pairs of B graphs are: `sizes`, `starts`, `pair_starts`, (B,) each."""
+    """Where the nodes and pairs of B graphs are: `sizes`, `starts`, `pair_starts`, (B,) each.
+
+    The last node ends at `end`, the last pair at `num_pairs`.
+    """
 
     sizes: NDArray[np.int64]
     starts: NDArray[np.int64]
     pair_starts: NDArray[np.int64]
-    num_rows: int
+    end: int
     num_pairs: int
     directed: bool
 
@@ -38,8 +42,8 @@ class Packing:
         """Graphs of these sizes."""
         pairs = sizes * (sizes - 1) // (1 if directed else 2)
         ends, pair_ends = np.cumsum(sizes), np.cumsum(pairs)
-        room = int(ends[-1]) + WIDTH
-        return cls(sizes, ends - sizes, pair_ends - pairs, room, int(pair_ends[-1]), directed)
+        last = int(ends[-1]), int(pair_ends[-1])
+        return cls(sizes, ends - sizes, pair_ends - pairs, *last, directed)
 
     @property
     def how(self) -> tuple[Any, ...]:
@@ -47,9 +51,9 @@ class Packing:
         return self.sizes, self.starts, self.pair_starts, self.directed, self.width
 
     @property
-    def end(self) -> int:
-        """How many rows are nodes; behind them there is room for eight more."""
-        return self.num_rows - WIDTH
+    def num_rows(self) -> int:
+        """Nodes, and room for eight more."""
+        return self.end + WIDTH
 
     @property
     def width(self) -> int:
@@ -65,37 +69,41 @@ def same_sizes(count: int, size: int, directed: bool) -> Packing:
 
 @_fused
 def pack_nodes(sizes, starts, clean, noise, keep, spread, rows, columns, drawn):  # type: ignore[no-untyped-def]
-    """Real nodes, noised, from clean values (B, N, C) and noise (B, N, F) on the first of them.
+    """Real nodes, noised, from clean values (B·T, N, C) and noise (B·T, N, F) on the first of them.
 
-    They go into rows (R, C) and columns (C, R), the noise into drawn (F, R).
+    They go into rows (T, R, C) and columns (T, C, R), the noise into drawn (T, F, R).
     """
-    for b in range(len(sizes)):
+    count = len(rows)
+    for g in range(len(clean)):
+        b, model = g // count, g % count
         for i in range(sizes[b]):
             row = starts[b] + i
             for f in range(clean.shape[2]):
-                value = clean[b, i, f]
+                value = clean[g, i, f]
                 if f < noise.shape[2]:
-                    value = keep[b] * value + spread[b] * noise[b, i, f]
-                    drawn[f, row] = noise[b, i, f]
-                rows[row, f] = value
-                columns[f, row] = value
+                    value = keep[g] * value + spread[g] * noise[g, i, f]
+                    drawn[model, f, row] = noise[g, i, f]
+                rows[model, row, f] = value
+                columns[model, f, row] = value
 
 
 @_fused
 def pack_pairs(sizes, pair_starts, clean, noise, keep, spread, directed, pairs, drawn):  # type: ignore[no-untyped-def]
-    """Noised pairs (P,) and their noise, from clean matrices (B, N, N) and noise (B, pairs)."""
-    for b in range(len(sizes)):
-        start, position = pair_starts[b], 0
+    """Noised pairs (T, P), their noise, from clean matrices (B·T, N, N) and noise (B·T, pairs)."""
+    count = len(pairs)
+    for g in range(len(clean)):
+        b, model = g // count, g % count
+        place, position = pair_starts[b], 0
         for i in range(sizes[b]):
             for j in range(i):
-                z = noise[b, position]
-                pairs[start + position] = keep[b] * clean[b, i, j] + spread[b] * z
-                drawn[start + position] = z
+                z = noise[g, position]
+                pairs[model, place + position] = keep[g] * clean[g, i, j] + spread[g] * z
+                drawn[model, place + position] = z
                 position += 1
                 if directed:
-                    z = noise[b, position]
-                    pairs[start + position] = keep[b] * clean[b, j, i] + spread[b] * z
-                    drawn[start + position] = z
+                    z = noise[g, position]
+                    pairs[model, place + position] = keep[g] * clean[g, j, i] + spread[g] * z
+                    drawn[model, place + position] = z
                     position += 1
 
 
@@ -160,32 +168,35 @@ def _propagation(matrix, size, width, scale):  # type: ignore[no-untyped-def]
 
 
 @_fused
-def look_around(sizes, starts, pair_starts, directed, width, pairs, rows, around, squared):  # type: ignore[no-untyped-def]
-    """P·X of A and of A² from rows (R, C) into around (2, R, C), A² itself into pairs (P,).
+def look_around(sizes, starts, pair_starts, directed, width, rows, around, seen):  # type: ignore[no-untyped-def]
+    """P·X of A and of A² from rows (T, R, C) into around (2, T, R, C).
 
-    Rows are written in ascending order: what spills from one into the next is overwritten.
+    Of what is seen at pairs, (T, 4 or more, P), number 2 is A; A² goes to number 3. Rows are
+    written in ascending order: what spills from one into the next is overwritten.
     """
-    count = rows.shape[1]
+    num_rows, count = rows.shape[1:]
     flat, out = rows.reshape(-1), around.reshape(-1)
-    second = around.shape[1] * count
+    second = rows.size
     matrix, power = np.empty(width * width, np.float32), np.empty(width * width, np.float32)
     scale = np.zeros(width, np.float32)
-    for b in range(len(sizes)):
-        size, start = sizes[b], starts[b]
-        _unpack(pairs, pair_starts[b], size, width, directed, matrix)
-        _square(matrix, size, width, power)
-        _pack(power, pair_starts[b], size, width, directed, squared)
-        _propagation(matrix, size, width, scale)
-        _propagation(power, size, width, scale)
-        for i in range(size):
-            place = (start + i) * count
-            for at in range(0, count, WIDTH):
-                first, other = every(np.float32(0.0)), every(np.float32(0.0))
-                for j in range(size):
-                    x = load(flat, (start + j) * count + at)
-                    first = times_plus(alike(matrix, i * width + j), x, first)
-                    other = times_plus(alike(power, i * width + j), x, other)
-                store(out, place + at, first)
-                store(out, second + place + at, other)
+    for model in range(len(rows)):
+        pairs, squared = seen[model, 2], seen[model, 3]
+        for b in range(len(sizes)):
+            size, start = sizes[b], model * num_rows + starts[b]
+            _unpack(pairs, pair_starts[b], size, width, directed, matrix)
+            _square(matrix, size, width, power)
+            _pack(power, pair_starts[b], size, width, directed, squared)
+            _propagation(matrix, size, width, scale)
+            _propagation(power, size, width, scale)
+            for i in range(size):
+                place = (start + i) * count
+                for at in range(0, count, WIDTH):
+                    first, other = every(np.float32(0.0)), every(np.float32(0.0))
+                    for j in range(size):
+                        x = load(flat, (start + j) * count + at)
+                        first = times_plus(alike(matrix, i * width + j), x, first)
+                        other = times_plus(alike(power, i * width + j), x, other)
+                    store(out, place + at, first)
+                    store(out, second + place + at, other)
     end = starts[-1] + sizes[-1]
-    around[:, end:] = np.float32(0.0)
+    around[:, :, end:] = np.float32(0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -12,15 +12,29 @@ from egoscore.learn.model import GenerativeModel
 
 
 class TrainingState:
-    """Networks, their running averages, independent optimisers, and how far they are."""
+    """Networks, their running averages, independent optimisers, and how far they are.
 
-    def __init__(self, model: GenerativeModel, lr: float, weight_decay: float) -> None:
+    The model may be a stack, whose models may have learning rates of their own.
+    """
+
+    def __init__(
+        self, model: GenerativeModel, lr: float | Sequence[float], weight_decay: float
+    ) -> None:
         self.model = model
-        self.optimisers = [Adam(part.parameters(), lr, weight_decay) for part in model.parts()]
+        self.optimisers = [
+            Adam(part.parameters(), lr, weight_decay, model.stack) for part in model.parts()
+        ]
         self._averages = [optimiser.value.clone() for optimiser in self.optimisers]
         self.epoch = 0
         self.num_updates = 0
-        self.history: list[tuple[float, float]] = []
+        # the losses of every epoch, for every model
+        self.histories: list[list[tuple[float, float]]] = [[] for _ in range(model.num_models)]
+
+    @property
+    def history(self) -> list[tuple[float, float]]:
+        """The losses of every epoch, of a model that is alone."""
+        (only,) = self.histories
+        return only
 
     @property
     def average(self) -> dict[str, Tensor]:
@@ -31,6 +45,14 @@ class TrainingState:
             for optimiser, average in zip(self.optimisers, self._averages, strict=True)
             for parameter, view in zip(optimiser.parameters, optimiser.views(average), strict=True)
         }
+
+    @property
+    def averages(self) -> list[dict[str, Tensor]]:
+        """The same for every model of a stack."""
+        if not self.model.stack:
+            return [self.average]
+        models = range(self.model.num_models)
+        return [{name: value[model] for name, value in self.average.items()} for model in models]
 
     def zero_gradients(self) -> None:
         """Forget the gradients of the last step."""
@@ -67,7 +89,7 @@ class TrainingState:
             optimiser.restore(named_under(f"optimiser{index}.", tensors))
         self.num_updates = int(tensors["num_updates"])
         self.epoch = epoch
-        self.history = list(history)
+        self.histories = [list(history)]
 
 
 def named_under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ Not here: training, thresholds, anything that looks at labels.
 """
 
 from egoscore.score.combine import DISSIMILARITIES, WEIGHTINGS, combine
-from egoscore.score.components import measure
+from egoscore.score.components import measure, most_models
 from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
@@ -17,4 +17,5 @@ __all__ = [
     "ReconstructionConfig",
     "combine",
     "measure",
+    "most_models",
 ]

@@ -13,11 +13,13 @@ from egoscore.compare import binarise, feature_error, normalised_energy, structu
 from egoscore.diffuse import Sde
 from egoscore.ego import EgoBatch, EgoGraphs, padded_entries
 from egoscore.errors import TrainingError
+from egoscore.keyed import Seeds
 from egoscore.learn import GenerativeModel
 from egoscore.score.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.score.table import ComponentTable
 
 _CAPACITY = 131_072  # padded entries of all chains of a batch together
+_LARGEST_STACK = 2**21  # the same of all models of a stack: a few hundred megabytes
 _FILL = 16_384  # below this a batch costs more in overhead than padding to it does
 
 
@@ -26,7 +28,7 @@ def measure(
     model: GenerativeModel,
     sde: Sde,
     config: ReconstructionConfig,
-    seed: int,
+    seed: Seeds,
     centres: NDArray[np.int64],
     advance: Callable[[int], None] = lambda count: None,
 ) -> ComponentTable:
@@ -34,6 +36,7 @@ def measure(
 
     A node's numbers hardly depend on what else is measured: matrix products may differ in the
     last bits, and padding, where a few ego-graphs of different sizes share a batch, adds nothing.
+    With a stack of T models a node has T rows, one for each.
     """
     chains = config.num_levels * config.num_samples
     parts = []
@@ -45,11 +48,22 @@ def measure(
     return ComponentTable.join(parts)
 
 
+def most_models(sizes: NDArray[np.int64], config: ReconstructionConfig) -> int:
+    """How many models memory allows in a stack, by the sizes (N,) of the ego-graphs.
+
+    A model's batches are in a stack as large as alone, so that its numbers are the same.
+    """
+    entries = padded_entries(sizes)
+    all_chains = config.num_levels * config.num_samples * int(entries.sum())
+    batch = min(all_chains, max(_CAPACITY, config.num_levels * int(entries.max())))
+    return max(1, _LARGEST_STACK // batch)
+
+
 def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> ComponentTable:
     config = reconstruction.config
     energy = normalised_energy(batch.x, batch.adj)
     groups = []
-    for samples in _sample_groups(batch, config):
+    for samples in _sample_groups(batch, config, len(reconstruction.egos.seeds)):
         restored_x, restored_adj = reconstruction.restore(batch, samples)
         groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
     averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
@@ -70,9 +84,10 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
     )
 
 
-def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
+def _sample_groups(batch: EgoBatch, config: ReconstructionConfig, num_models: int) -> list[range]:
     """The samples in groups that fit into memory: one group, unless there are very many."""
-    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
+    count = len(batch.node) // num_models
+    per_sample = config.num_levels * count * int(padded_entries(batch.sizes.max()))
     together = max(1, _CAPACITY // per_sample)
     starts = range(0, config.num_samples, together)
     return [range(start, min(start + together, config.num_samples)) for start in starts]

@@ -13,7 +13,7 @@ from torch import Tensor
 from egoscore.diffuse import EgoNoise, Sde, perturb
 from egoscore.diffuse.sde import per_graph
 from egoscore.ego import EgoBatch, EgoGraphs
-from egoscore.keyed import Keys, Purpose
+from egoscore.keyed import Keys, Purpose, Seeds, seeds_of_rows
 from egoscore.learn import GenerativeModel
 from egoscore.learn.pairs import PairOrder, pair_order
 from egoscore.reverse import SOLVERS, ReverseProcess, levels, num_steps
@@ -59,7 +59,10 @@ class _Known:
 
 
 class Reconstruction:
-    """The way there and back of a network's ego-graphs; to be used in torch's inference mode."""
+    """The way there and back of a network's ego-graphs; to be used in torch's inference mode.
+
+    The model may be a stack, with a seed for each of its models, in `egos` as here.
+    """
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Reconstruction:
         model: GenerativeModel,
         sde: Sde,
         config: ReconstructionConfig,
-        seed: int,
+        seed: Seeds,
     ) -> None:
         self.egos = egos
         self.sde = sde
@@ -131,7 +134,7 @@ class Reconstruction:
         num_levels, count = self.config.num_levels, len(batch.node)
         copies = num_levels * len(samples)
         keys = Keys(
-            self.seed,
+            seeds_of_rows(self.seed, copies * count),
             np.tile(batch.node, copies),
             np.repeat(np.arange(num_levels)[::-1], len(samples) * count),
             np.tile(np.repeat(np.asarray(samples), count), num_levels),

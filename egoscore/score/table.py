@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,19 @@ class ComponentTable:
             for level, tau in enumerate(self.taus):
                 flat[f"{name}@{tau:g}"] = self.values[:, level, position]
         return flat
+
+    def apart(self, count: int) -> list[ComponentTable]:
+        """The tables of a stack of that many models, whose rows are mixed in turns."""
+        return [
+            replace(
+                self,
+                node=self.node[model::count],
+                ego_size=self.ego_size[model::count],
+                energy=self.energy[model::count],
+                values=self.values[model::count],
+            )
+            for model in range(count)
+        ]
 
     @classmethod
     def join(cls, parts: Sequence[ComponentTable]) -> ComponentTable:

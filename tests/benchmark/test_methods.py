@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
-from egoscore.benchmark.methods import OURS, choose_rows, job_of, jobs, rows
+from egoscore.benchmark.methods import choose_rows, job_of, jobs, rows
+from egoscore.benchmark.ours import OURS
 from egoscore.benchmark.protocol import Draw
 from egoscore.device import one_thread
 from egoscore.engine.fit import fit_model

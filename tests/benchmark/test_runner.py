@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore import generate_network
-from egoscore.benchmark.methods import OURS
+from egoscore.benchmark import runner
+from egoscore.benchmark.ours import OURS
+from egoscore.benchmark.results import Facts
 from egoscore.benchmark.runner import Benchmark, run_benchmark
+from egoscore.benchmark.trial import METRICS, Task, records_of, run_trials
 from egoscore.benchmark.worker import Limits
 from egoscore.engine.files import lock_directory
 from egoscore.errors import DatasetError, InputError, ParameterError, RunError
@@ -27,16 +31,21 @@ class Watch:
     """Notes what it is told."""
 
     def __init__(self):
-        self.begun, self.done = None, []
+        self.begun, self.done, self.parts = None, [], []
 
     def begin(self, total, done):
         self.begun = (total, done)
 
-    def started(self, task):
+    def started(self, group):
         pass
 
-    def finished(self, task, records):
-        self.done.append((task.job, task.trial, records[0]["status"]))
+    def parted(self, group):
+        self.parts.append(tuple(task.trial for task in group))
+
+    def finished(self, group, records):
+        for task in group:
+            own = next(record for record in records if record["trial"] == task.trial)
+            self.done.append((task.job, task.trial, own["status"]))
 
 
 def write_network(folder, size, num_edges, num_features=3):
@@ -102,13 +111,79 @@ def test_a_trial_that_takes_too_long_is_killed_and_the_others_are_not_tried(tmp_
     assert time.monotonic() - began < 60
     found = results.of(small, "rec")
     assert [record["status"] for record in found] == ["TLE"] * 4
+    assert watch.parts  # they were tried together, in all the time they may take
     assert found[0]["reason"] == "more than 1.5 s"
+    assert found[0]["together"] == 1
     assert found[3]["reason"].startswith("not run: trial 0")
     assert [record["status"] for record in results.of(small, "degree")] == ["ok"] * 4
     more = plan_for(small, tmp_path / "b", "paper", trials=5, limits=limits)
     last = run_benchmark(more, watch).of(small, "rec")[4]
     assert last["reason"].startswith("not run")  # also after a new start
     assert {record["time_limit"] for record in (*found, last)} == {1.5}
+
+
+def test_trials_that_run_as_one_have_the_results_they_have_alone(small, tmp_path):
+    watch = Watch()
+    run_benchmark(plan_for(small, tmp_path / "b", "paper", trials=6), watch)
+    assert watch.begun == (12, 0)
+    assert not watch.parts
+    together = {(r["method"], r["trial"]): r for r in lines(tmp_path / "b")}
+    sizes = {
+        trial: record["parameters"]["hidden_size"]
+        for (method, trial), record in together.items()
+        if method == "rec"
+    }
+    for (method, trial), record in together.items():
+        alike = [other for other, size in sizes.items() if size == sizes[trial]]
+        assert record["together"] == (len(alike) if method in OURS else 1)
+    for trial in range(6):
+        for record in run_trials((Task(small, None, "gdss", tuple(OURS), trial),)):
+            found = together[record["method"], trial]
+            assert found["parameters"] == record["parameters"]
+            for metric in METRICS:
+                assert found[metric] == pytest.approx(record[metric], abs=1e-4)
+
+
+def test_every_process_has_trials(small, tmp_path):
+    run_benchmark(plan_for(small, tmp_path / "b", "rec-published", trials=5, jobs=2), Watch())
+    found = {r["trial"]: r["together"] for r in lines(tmp_path / "b") if "published" in r["method"]}
+    assert found == {0: 3, 1: 3, 2: 3, 3: 2, 4: 2}
+
+
+def test_where_batches_are_shuffled_trials_run_alone():
+    tasks = [Task("net", None, "gdss", ("rec",), trial) for trial in range(4)]
+    facts = {"net": Facts(4097, 1, 1, 1, "")}
+    assert [len(group) for group in runner._groups(tasks, 1, facts)] == [1, 1, 1, 1]
+    facts = {"net": Facts(4096, 1, 1, 1, "")}
+    assert max(len(group) for group in runner._groups(tasks, 1, facts)) > 1
+    for job in ("graff", "congress", "lof"):
+        others = [replace(task, job=job) for task in tasks]
+        assert max(len(group) for group in runner._groups(others, 1, facts)) == 1
+
+
+class Unlucky:
+    """In place of a process: trial 2 fails, and with it all that run with it."""
+
+    def __init__(self, limits, log):
+        pass
+
+    def run(self, group):
+        if any(task.trial == 2 for task in group):
+            return records_of(group, "failed", "TrainingError: one diverged")
+        return records_of(group, "ok", "")
+
+    def stop(self):
+        pass
+
+
+def test_if_one_of_them_fails_each_has_its_own_end(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "_Process", Unlucky)
+    watch = Watch()
+    run_benchmark(plan_for(small, tmp_path / "b", "rec-published", trials=6, jobs=2), watch)
+    assert watch.parts == [(0, 1, 2)]
+    found = {r["trial"]: r["status"] for r in lines(tmp_path / "b") if "published" in r["method"]}
+    assert found == {trial: "failed" if trial == 2 else "ok" for trial in range(6)}
+    assert len([job for job, _, _ in watch.done if job == "published"]) == 6
 
 
 def test_a_trial_that_takes_too_much_memory_is_oom(tmp_path):

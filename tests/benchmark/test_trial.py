@@ -14,7 +14,7 @@ from egoscore import AttributedGraph, generate_network
 from egoscore.benchmark import trial
 from egoscore.benchmark.methods import Job, jobs
 from egoscore.benchmark.protocol import Draw
-from egoscore.benchmark.trial import Task, load, not_run, peak_memory, run_trial
+from egoscore.benchmark.trial import Task, load, not_run, peak_memory, run_trials
 
 GRAPH = generate_network(60, 120, 3, outlier_fraction=0.2, seed=2)
 DEGREES = GRAPH.neighbours.degrees.astype(float)
@@ -28,7 +28,7 @@ def judged(monkeypatch):
     def run(method, graph=GRAPH, rows=("degree",)):
         monkeypatch.setattr(trial, "load", lambda dataset, data_dir: graph)
         monkeypatch.setitem(jobs(), "trivial", Job("trivial", jobs()["trivial"].rows, method))
-        found = run_trial(Task("net", None, "trivial", rows, 3))
+        found = run_trials((Task("net", None, "trivial", rows, 3),))
         assert [record["method"] for record in found] == list(rows)
         return {record["method"]: record for record in found}
 
@@ -118,7 +118,7 @@ def test_memory_is_what_the_system_says_in_megabytes():
 def test_a_trial_gives_the_same_again_and_another_trial_another_seed(monkeypatch):
     monkeypatch.setattr(trial, "load", lambda dataset, data_dir: GRAPH)
     tasks = [Task("net", None, "trivial", ("random",), number) for number in (0, 0, 1)]
-    first, again, other = (run_trial(task)[0]["roc_auc"] for task in tasks)
+    first, again, other = (run_trials((task,))[0]["roc_auc"] for task in tasks)
     assert first == again != other
 
 

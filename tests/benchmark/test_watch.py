@@ -13,7 +13,7 @@ from egoscore.benchmark.trial import Task
 from egoscore.benchmark.watch import ShowProgress
 
 SHOW_CURSOR = "\x1b[?25h"
-FIRST, SECOND = (Task("net", None, job, ("x",), 2) for job in ("lof", "gdss"))
+FIRST, SECOND = ((Task("net", None, job, ("x",), 2),) for job in ("lof", "gdss"))
 
 
 class Terminal(io.StringIO):
@@ -43,15 +43,15 @@ def clock(monkeypatch):
     return now
 
 
-def good(**aucs):
+def good(trial=2, **aucs):
     return [
-        {"method": name, "status": "ok", "roc_auc": auc, "cpu_seconds": 12.34}
+        {"method": name, "trial": trial, "status": "ok", "roc_auc": auc, "cpu_seconds": 12.34}
         for name, auc in aucs.items()
     ]
 
 
 def bad(status, reason):
-    return [{"method": "x", "status": status, "reason": reason}]
+    return [{"method": "x", "trial": 2, "status": status, "reason": reason}]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,8 @@ def test_a_trial_that_is_over_has_one_line_of_a_terminal(monkeypatch, columns, a
     monkeypatch.setenv("COLUMNS", str(columns))
     terminal = Terminal()
     with redirect_stderr(terminal):
-        ShowProgress().finished(Task("a-name-of-a-network", None, "gdss", (), 10), good(**aucs))
+        group = (Task("a-name-of-a-network", None, "gdss", (), 10),)
+        ShowProgress().finished(group, good(10, **aucs))
     (line,) = terminal.words()
     assert len(line) <= columns
     assert line.endswith("; 12.3 CPU s")
@@ -209,7 +210,7 @@ def test_the_display_keeps_to_its_lines(monkeypatch, clock, columns):
     terminal = Terminal()
     with redirect_stderr(terminal), ShowProgress() as progress:
         progress.begin(12_000, 1_000)
-        progress.started(Task("/data/" + "long" * 40, None, "gdss", (), 10))
+        progress.started((Task("/data/" + "long" * 40, None, "gdss", (), 10),))
         progress.started(FIRST)
         clock[0] += 300_000.0
         progress.finished(FIRST, good(lof=0.5))
@@ -231,6 +232,36 @@ def test_what_is_over_does_not_run_below_its_result(clock):
     said = next(i for i, line in enumerate(words) if line.startswith("net lof trial 2: ROC-AUC"))
     assert any(line.startswith("running") for line in words[:said])
     assert not any("running" in line for line in words[said:])
+
+
+def test_trials_that_run_as_one_are_told_as_one_until_they_are_over(clock):
+    group = tuple(Task("net", None, "gdss", ("rec",), trial) for trial in (0, 3))
+    terminal = Terminal()
+    with redirect_stderr(terminal), ShowProgress() as progress:
+        progress.begin(4, 0)
+        progress.started(group)
+        clock[0] += 8.0
+        progress._live.refresh()
+        progress.finished(group, good(0, rec=0.5) + good(3, rec=0.25))
+        assert bar_of(progress).startswith("Benchmark")
+        assert " 2/4 trials" in bar_of(progress)
+        assert progress._pace.mean == 4.0
+    words = terminal.words()
+    assert "running net gdss trials 0, 3, 8 s" in words
+    assert "net gdss trial 0: ROC-AUC rec 50.0; 12.3 CPU s" in words
+    assert "net gdss trial 3: ROC-AUC rec 25.0; 12.3 CPU s" in words
+
+
+def test_trials_that_failed_as_one_are_not_over(capsys):
+    group = tuple(Task("net", None, "gdss", ("rec",), trial) for trial in (0, 3))
+    with ShowProgress() as progress:
+        progress.begin(4, 0)
+        progress.started(group)
+        progress.parted(group)
+        assert progress._pace.ended == 0
+        assert not progress._running
+    said = "net gdss trials 0, 3: not all ended well together, so each runs alone\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_an_error_leaves_the_terminal_with_its_cursor():

@@ -57,7 +57,7 @@ def start(way, seconds=60.0):
     )
     rows = ["degree", "random"] if way == "some" else ["degree"]
     task = {"dataset": "builtin", "data_dir": None, "job": "trivial", "rows": rows, "trial": 0}
-    process.stdin.write(json.dumps(task) + "\n")
+    process.stdin.write(json.dumps([task]) + "\n")
     process.stdin.flush()
     return process
 
@@ -157,7 +157,7 @@ def test_a_network_that_cannot_be_loaded_is_a_record_not_a_death():
         "rows": ["degree"],
         "trial": 0,
     }
-    process.stdin.write(json.dumps(task) + "\n")
+    process.stdin.write(json.dumps([task]) + "\n")
     process.stdin.flush()
     (record,) = json.loads(process.stdout.readline())
     assert record["status"] == "failed"

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore import AttributedGraph
+from egoscore import AttributedGraph, generate_network
 from egoscore.ego import EgoGraphs
 
 
@@ -168,3 +168,40 @@ def test_fill_never_exceeds_the_capacity():
     egos = EgoGraphs(graph, max_nodes=50)
     chunks = list(egos.chunks(hubs, capacity=2 * 20**2, fill=10**6))
     assert [len(chunk) for chunk in chunks] == [2, 2]
+
+
+@pytest.mark.parametrize("hops", [1, 2])
+def test_with_several_seeds_every_centre_has_the_ego_graph_of_each(hops):
+    graph = generate_network(80, 300, 3, seed=1)
+    seeds, centres = (5, 0, 2**60), np.array([7, 3, 50, 12])
+    batch = EgoGraphs(graph, num_hops=hops, max_nodes=9, seed=seeds).batch(centres)
+    assert batch.node.tolist() == np.repeat(centres, 3).tolist()
+    for number, seed in enumerate(seeds):
+        alone = EgoGraphs(graph, num_hops=hops, max_nodes=9, seed=seed).batch(centres)
+        for name in ("x", "adj", "mask", "positions"):
+            assert torch.equal(getattr(batch, name)[number::3], getattr(alone, name))
+
+
+def test_only_what_is_sampled_is_cut_for_every_seed(monkeypatch):
+    graph = generate_network(80, 300, 3, seed=1)
+    egos = EgoGraphs(graph, max_nodes=9, seed=(5, 0, 7))
+    cut, asked = EgoGraphs._cut, []
+
+    def recording(self, centres, seed, width):
+        asked.append((int(seed), centres.tolist()))
+        return cut(self, centres, seed, width)
+
+    monkeypatch.setattr(EgoGraphs, "_cut", recording)
+    egos.batch(np.arange(80))
+    large = np.flatnonzero(graph.neighbours.degrees + 1 > 9).tolist()
+    assert 0 < len(large) < 80
+    assert asked == [(5, list(range(80))), (0, large), (7, large)]
+
+
+def test_batches_do_not_depend_on_the_number_of_seeds():
+    graph = generate_network(80, 300, 3, seed=1)
+    one, three = (EgoGraphs(graph, max_nodes=9, seed=seed) for seed in (5, (5, 0, 7)))
+    for first, second in zip(
+        *(egos.chunks(np.arange(80), 500, 200) for egos in (one, three)), strict=True
+    ):
+        np.testing.assert_array_equal(first, second)

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
+from egoscore.device import one_thread
 from egoscore.ego import padded_entries
 from egoscore.engine import measure
-from egoscore.engine.fit import fit_model
-from egoscore.engine.measure import measure_nodes, shards
+from egoscore.engine.fit import fit_model, fit_models
+from egoscore.engine.measure import measure_models, measure_nodes, shards
 from egoscore.errors import RunError
 
 CPU = torch.device("cpu")
@@ -183,3 +184,23 @@ def test_a_process_that_dies_is_told_and_the_rest_is_not_waited_for(
     monkeypatch.setattr(measure, "ProcessPoolExecutor", Dying)
     with pytest.raises(RunError, match="scoring process died"):
         measure_nodes(model, graph, CPU, num_workers=2)
+
+
+@pytest.mark.parametrize("positions", ["none", "random_walk"])
+def test_models_that_are_fitted_and_measured_together_are_as_they_are_alone(positions):
+    graph = generate_network(50, 160, 3, seed=2)
+    quick = {"epochs": 5, "steps": 10, "hidden_size": 8, "max_nodes": 8, "batch_size": 0}
+    settings = [
+        EgoScore("paper", lr=lr, positions=positions, **quick).settings() for lr in (0.1, 0.01)
+    ]
+    with one_thread():
+        models = fit_models(graph, settings, [3, 7], CPU)
+        tables = measure_models(models, graph, CPU)
+        for seed, own, model, table in zip((3, 7), settings, models, tables, strict=True):
+            alone = fit_model(graph, own, seed, CPU)
+            assert (model.seed, model.settings) == (seed, own)
+            np.testing.assert_allclose(model.history, alone.history, rtol=1e-4)
+            assert model.tensors().keys() == alone.tensors().keys()
+            for name, value in alone.tensors().items():
+                assert model.tensors()[name].shape == value.shape
+            assert_equal_tables(table, measure_nodes(alone, graph, CPU), rtol=1e-4)

@@ -46,9 +46,33 @@ def test_clipping_is_that_of_torch(largest):
         (3 * mine.sum()).backward()
         (3 * other.sum()).backward()
     expected = float(torch.nn.utils.clip_grad_norm_(theirs, largest))
-    assert adam.clip(largest) == pytest.approx(expected)
+    assert adam.clip(largest) == pytest.approx([expected])
     for mine, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine.grad, other.grad)
+
+
+def test_the_models_of_a_stack_move_as_they_do_alone():
+    generator = torch.Generator().manual_seed(1)
+    start = [torch.randn(3, *shape, generator=generator) for shape in ((2, 4), (5,))]
+    rates = (0.05, 0.01, 0.2)
+    stack = Adam([torch.nn.Parameter(value.clone()) for value in start], rates, 0.1, (3,))
+    alone = [
+        Adam([torch.nn.Parameter(value[model].clone()) for value in start], lr, 0.1)
+        for model, lr in enumerate(rates)
+    ]
+    for _ in range(20):
+        drawn = 2 * torch.randn(stack.gradient.shape, generator=generator)
+        stack.gradient.copy_(drawn)
+        for adam, row in zip(alone, drawn, strict=True):
+            adam.gradient.copy_(row)
+        norms = [adam.clip(1.0)[0] for adam in alone]
+        assert stack.clip(1.0) == pytest.approx(norms)
+        for adam in (stack, *alone):
+            adam.step()
+    for model, adam in enumerate(alone):
+        torch.testing.assert_close(stack.value[model], adam.value)
+        for mine, other in zip(stack.parameters, adam.parameters, strict=True):
+            torch.testing.assert_close(mine[model], other)
 
 
 def test_put_away_and_taken_up_it_goes_on_as_before():

@@ -40,55 +40,66 @@ def test_equal_sizes():
 
 
 @both_kinds
-def test_packing_takes_real_nodes_and_pairs_and_adds_the_noise(directed):
-    packing, count, size = Packing.of(SIZES, directed), len(SIZES), int(SIZES.max())
+@pytest.mark.parametrize("models", [1, 3])
+def test_packing_takes_real_nodes_and_pairs_and_adds_the_noise(directed, models):
+    """Graphs of the models come in turns."""
+    packing, size = Packing.of(SIZES, directed), int(SIZES.max())
+    count = len(SIZES) * models
     clean, noise, adj = (
         normals(count, size, 5), normals(count, size, 3, seed=1), normals(count, size, size, seed=2)
     )  # fmt: skip
     drawn_pairs = normals(count, size * (size - 1), seed=3)
     keep, spread = np.random.default_rng(4).random((2, count)).astype(np.float32)
-    rows, columns = np.zeros((packing.num_rows, 5), np.float32), np.zeros((5, 200), np.float32)
-    drawn = np.zeros((3, packing.num_rows), np.float32)
-    pairs, kept = np.empty((2, packing.num_pairs), np.float32)
+    rows = np.zeros((models, packing.num_rows, 5), np.float32)
+    columns = np.zeros((models, 5, 200), np.float32)
+    drawn = np.zeros((models, 3, packing.num_rows), np.float32)
+    pairs, kept = np.empty((2, models, packing.num_pairs), np.float32)
     pack_nodes(packing.sizes, packing.starts, clean, noise, keep, spread, rows, columns, drawn)
     given = packing.sizes, packing.pair_starts, adj, drawn_pairs, keep, spread, directed
     pack_pairs(*given, pairs, kept)
     for b, (nodes, some, order) in enumerate(each(packing)):
         n = SIZES[b]
-        expected = clean[b, :n].copy()
-        expected[:, :3] = keep[b] * clean[b, :n, :3] + spread[b] * noise[b, :n]
-        np.testing.assert_allclose(rows[nodes], expected, rtol=1e-6, atol=1e-6)
-        np.testing.assert_array_equal(columns[:, nodes].T, rows[nodes])
-        np.testing.assert_array_equal(drawn[:, nodes].T, noise[b, :n])
-        z = drawn_pairs[b, : len(order.lower)]
-        packed = order.pack(torch.from_numpy(adj[b : b + 1, :n, :n].copy()))[0].numpy()
-        np.testing.assert_allclose(pairs[some], keep[b] * packed + spread[b] * z, atol=1e-6)
-        np.testing.assert_array_equal(kept[some], z)
-    assert not rows[packing.end :].any()
-    assert not columns[:, packing.end :].any()
+        for model in range(models):
+            g = b * models + model
+            expected = clean[g, :n].copy()
+            expected[:, :3] = keep[g] * clean[g, :n, :3] + spread[g] * noise[g, :n]
+            np.testing.assert_allclose(rows[model, nodes], expected, rtol=1e-6, atol=1e-6)
+            np.testing.assert_array_equal(columns[model, :, nodes].T, rows[model, nodes])
+            np.testing.assert_array_equal(drawn[model, :, nodes].T, noise[g, :n])
+            z = drawn_pairs[g, : len(order.lower)]
+            packed = order.pack(torch.from_numpy(adj[g : g + 1, :n, :n].copy()))[0].numpy()
+            noised = keep[g] * packed + spread[g] * z
+            np.testing.assert_allclose(pairs[model, some], noised, atol=1e-6)
+            np.testing.assert_array_equal(kept[model, some], z)
+    assert not rows[:, packing.end :].any()
+    assert not columns[:, :, packing.end :].any()
 
 
 @both_kinds
 @pytest.mark.parametrize("width", [1, 8, 11])
-def test_looking_around_is_the_propagation_of_both_powers(directed, width):
+@pytest.mark.parametrize("models", [1, 3])
+def test_looking_around_is_the_propagation_of_both_powers(directed, width, models):
     packing = Packing.of(SIZES, directed)
-    pairs, rows = normals(packing.num_pairs), normals(packing.num_rows, width, seed=1)
-    around = np.full((2, packing.num_rows, width), np.nan, np.float32)
-    squared = np.full(packing.num_pairs, np.nan, np.float32)
-    look_around(*packing.how, pairs, rows, around, squared)
-    for nodes, some, order in each(packing):
-        adj = order.unpack(torch.from_numpy(pairs[some]).unsqueeze(0))
-        power = adj @ adj
-        np.testing.assert_allclose(squared[some], order.pack(power)[0], rtol=1e-5, atol=1e-5)
-        for found, matrix in zip(around, (adj, power), strict=True):
-            expected = propagation(matrix)[0] @ torch.from_numpy(rows[nodes])
-            np.testing.assert_allclose(found[nodes], expected, rtol=1e-5, atol=1e-5)
-    assert not around[:, packing.end :].any()
+    seen = np.full((models, 4, packing.num_pairs), np.nan, np.float32)
+    seen[:, 2] = normals(models, packing.num_pairs)
+    rows = normals(models, packing.num_rows, width, seed=1)
+    around = np.full((2, models, packing.num_rows, width), np.nan, np.float32)
+    look_around(*packing.how, rows, around, seen)
+    for model in range(models):
+        for nodes, some, order in each(packing):
+            adj = order.unpack(torch.from_numpy(seen[model, 2, some]).unsqueeze(0))
+            power = adj @ adj
+            squared = order.pack(power)[0]
+            np.testing.assert_allclose(seen[model, 3, some], squared, rtol=1e-5, atol=1e-5)
+            for found, matrix in zip(around[:, model], (adj, power), strict=True):
+                expected = propagation(matrix)[0] @ torch.from_numpy(rows[model, nodes])
+                np.testing.assert_allclose(found[nodes], expected, rtol=1e-5, atol=1e-5)
+    assert not around[:, :, packing.end :].any()
 
 
 def test_graphs_without_any_pair():
     packing = Packing.of(np.ones(5, dtype=np.int64), False)
-    rows, none = normals(packing.num_rows, 3), np.empty(0, np.float32)
+    rows, none = normals(1, packing.num_rows, 3), np.empty((1, 4, 0), np.float32)
     around = np.empty((2, *rows.shape), np.float32)
-    look_around(*packing.how, none, rows, around, none)
-    np.testing.assert_allclose(around[0, :5], rows[:5])
+    look_around(*packing.how, rows, around, none)
+    np.testing.assert_allclose(around[0, 0, :5], rows[0, :5])

@@ -11,6 +11,7 @@ from egoscore.learn.packed_attention import attend, attend_back
 from egoscore.learn.pairs import pair_order
 
 SIZES = np.array([3, 1, 8, 2, 17, 1, 9, 16, 5, 1])
+NOTHING_KEPT = np.empty((0, 0, 0, 0), np.float32)
 
 
 def normals(*shape, seed=0):
@@ -31,44 +32,53 @@ def mean_tanh(query, key, heads, order, directed):
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("hidden", "heads"), [(4, 4), (12, 4), (6, 1), (32, 4)])
-def test_attention_and_its_gradient(directed, hidden, heads):
+@pytest.mark.parametrize("models", [1, 3])
+def test_attention_and_its_gradient(directed, hidden, heads, models):
     packing = Packing.of(SIZES, directed)
-    query, key = normals(2, hidden, packing.num_rows)
-    maps = np.full((packing.num_rows, heads, packing.width), np.nan, np.float32)
-    means, unkept = np.full((2, packing.num_pairs), np.nan, np.float32)
-    attend(*packing.how, heads, query, key, maps, means)
-    attend(*packing.how, heads, query, key, np.empty((0, 0, 0), np.float32), unkept)
+    projected = normals(models, 3, hidden, packing.num_rows)  # a third is none of its business
+    maps = np.full((models, packing.num_rows, heads, packing.width), np.nan, np.float32)
+    means, unkept = np.full((2, models, 2, packing.num_pairs), np.nan, np.float32)
+    attend(*packing.how, heads, projected, maps, 1, means)
+    attend(*packing.how, heads, projected, NOTHING_KEPT, 1, unkept)
     np.testing.assert_array_equal(unkept, means)
-    grad, on = normals(packing.num_pairs, seed=5), np.full((2, *query.shape), np.nan, np.float32)
-    attend_back(*packing.how, heads, query, key, maps, grad, *on)
+    assert np.isnan(means[:, 0]).all()
+    grads = normals(models, 2, packing.num_pairs, seed=5)
+    on = np.full(projected.shape, np.nan, np.float32)
+    attend_back(*packing.how, heads, projected, maps, 1, grads, on)
     for size, start, pair in zip(packing.sizes, packing.starts, packing.pair_starts, strict=True):
         order = pair_order(int(size), directed, torch.device("cpu"))
         nodes, some = slice(start, start + size), slice(pair, pair + len(order.lower))
-        given = [torch.from_numpy(v[:, nodes].astype(float)).requires_grad_() for v in (query, key)]
-        expected = mean_tanh(*given, heads, order, directed)
-        np.testing.assert_allclose(means[some], expected.detach(), rtol=1e-5, atol=1e-6)
-        (expected * torch.from_numpy(grad[some])).sum().backward()
-        for found, value in zip(on, given, strict=True):
-            np.testing.assert_allclose(found[:, nodes], value.grad, rtol=1e-4, atol=1e-6)
-    assert not on[:, :, packing.end :].any()
+        for model in range(models):
+            given = [
+                torch.from_numpy(part[:, nodes].astype(float)).requires_grad_()
+                for part in projected[model, :2]
+            ]
+            expected = mean_tanh(*given, heads, order, directed)
+            found = means[model, 1, some]
+            np.testing.assert_allclose(found, expected.detach(), rtol=1e-5, atol=1e-6)
+            (expected * torch.from_numpy(grads[model, 1, some])).sum().backward()
+            for part, value in zip(on[model], given, strict=False):
+                np.testing.assert_allclose(part[:, nodes], value.grad, rtol=1e-4, atol=1e-6)
+    assert not on[:, :2, :, packing.end :].any()
+    assert np.isnan(on[:, 2]).all()
 
 
 def test_what_is_no_number_stays_none():
     """A network that has run away must not look as if it had not."""
     packing = Packing.of(np.array([3, 4]), False)
-    query, key = normals(2, 4, packing.num_rows)
-    query[1, 0] = np.nan
-    means = np.empty(packing.num_pairs, np.float32)
-    attend(*packing.how, 2, query, key, np.empty((0, 0, 0), np.float32), means)
-    assert np.isnan(means[:2]).all()  # the pairs of the first node
-    assert np.isfinite(means[2:]).all()
+    projected = normals(1, 2, 4, packing.num_rows)
+    projected[0, 0, 1, 0] = np.nan
+    means = np.empty((1, 1, packing.num_pairs), np.float32)
+    attend(*packing.how, 2, projected, NOTHING_KEPT, 0, means)
+    assert np.isnan(means[0, 0, :2]).all()  # the pairs of the first node
+    assert np.isfinite(means[0, 0, 2:]).all()
 
 
 def test_graphs_without_any_pair():
     packing = Packing.of(np.ones(5, dtype=np.int64), False)
-    none = np.empty(0, np.float32)
-    query, key = normals(2, 4, packing.num_rows)
-    maps, on = np.empty((packing.num_rows, 2, 8), np.float32), np.ones((2, 4, 13), np.float32)
-    attend(*packing.how, 2, query, key, maps, none)
-    attend_back(*packing.how, 2, query, key, maps, none, *on)
+    none = np.empty((1, 1, 0), np.float32)
+    projected = normals(1, 2, 4, packing.num_rows)
+    maps, on = np.empty((1, packing.num_rows, 2, 8), np.float32), np.ones_like(projected)
+    attend(*packing.how, 2, projected, maps, 0, none)
+    attend_back(*packing.how, 2, projected, maps, 0, none, on)
     assert not on.any()
