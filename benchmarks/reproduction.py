@@ -29,7 +29,8 @@ Written by `benchmarks/reproduction.py` from the results of `egoscore bench`
 columns mean stands in [`benchmark.md`](benchmark.md). Values are mean ± standard deviation
 (maximum) over trials in percent; "size" is the rank correlation of a score with the size of the
 ego-graph. Rows with fewer trials than the head of a table says say so; what is empty was not run.
-Labels are used to print these numbers and for nothing else.
+Labels are used to print these numbers and for nothing else. CPU seconds are for orientation: some
+trials ran while other programs had the machine's two cores as well.
 """
 
 
