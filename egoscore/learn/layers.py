@@ -140,6 +140,15 @@ def product(weight: Tensor, values: Tensor) -> Tensor:
     return torch.stack([one @ own.clone() for one, own in zip(weight, values, strict=True)])
 
 
+def add_product_(to: Tensor, first: Tensor, second: Tensor) -> None:
+    """Add (T, out, R) times (T, R, in) to (T, out, in), in the same way."""
+    if len(to) == 1 or to.shape[1] >= _THIN:
+        to.baddbmm_(first, second)
+        return
+    for mine, one, other in zip(to, first, second, strict=True):
+        mine.addmm_(one.clone(), other.clone())
+
+
 class Linear(nn.Module):
     """An affine map of the last dimension."""
 

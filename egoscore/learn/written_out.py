@@ -32,6 +32,7 @@ from egoscore.learn.layers import (
     GraphConvolution,
     Linear,
     Mlp,
+    add_product_,
     per_model,
     product,
 )
@@ -198,7 +199,7 @@ class _Channel:
     def add_gradients(self) -> None:
         """Add the gradients of weights and biases."""
         for layer, part in zip(self._layers, self.on_projected.unbind(1), strict=True):
-            layer.on_weight.baddbmm_(self._around.mT, part.mT)
+            add_product_(layer.on_weight, self._around.mT, part.mT)
             layer.on_bias.add_(part.sum(dim=2))
 
 
@@ -225,11 +226,12 @@ class _Mlp:
         for layer, value in zip(reversed(self._layers[1:]), reversed(self._values), strict=False):
             on_bias = grad.sum(dim=2)
             layer.on_bias.add_(on_bias)
-            layer.on_weight.baddbmm_(grad, value.mT).sub_(on_bias.unsqueeze(2))
+            add_product_(layer.on_weight, grad, value.mT)
+            layer.on_weight.sub_(on_bias.unsqueeze(2))
             grad = times_slope_(product(layer.weight.mT, grad), value)
         first = self._layers[0]
         first.on_bias.add_(grad.sum(dim=2))
-        first.on_weight.baddbmm_(grad, self._values[0].mT)
+        add_product_(first.on_weight, grad, self._values[0].mT)
         return product(first.weight[:, :, start:end].mT, grad)
 
 

@@ -111,7 +111,7 @@ def test_very_many_samples_go_in_groups(monkeypatch):
     together = measure(egos, model, VP(), config, SEED, np.arange(30))
     batch = egos.batch(np.array([0]))
     monkeypatch.setattr(components, "_CAPACITY", 2 * 3 * 8 * int(batch.sizes[0]))
-    assert [list(g) for g in components._sample_groups(batch, config)] == [
+    assert [list(g) for g in components._sample_groups(batch, config, 1)] == [
         [0, 1, 2], [3, 4, 5], [6],
     ]  # fmt: skip
     apart = measure(egos, model, VP(), config, SEED, np.arange(30))
