@@ -69,7 +69,8 @@ def _company(reasons: Reasons) -> tuple[str, str]:
         sentence = "it differs from its neighbours"
         if more:
             sentence += f" {more} times as much as is expected"
-            short = f"{more}x as unlike its neighbours{most_in} as expected"
+            short = f"{more}x as unlike its neighbours as expected"
+            short += f", most{most_in}" if most_in else ""
     strangers = reasons.surprising[:2]
     sentence += where
     return sentence + (f", least like it {_listed(strangers)}" if strangers else ""), short
