@@ -3,6 +3,7 @@
 import copy
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -13,7 +14,9 @@ import torch
 from egoscore import AttributedGraph
 from egoscore.diffuse import VP
 from egoscore.ego import EgoGraphs
+from egoscore.keyed import Keys
 from egoscore.learn import ScoreModel
+from egoscore.learn.loss import add_gradients
 from egoscore.learn.state import TrainingState
 from egoscore.learn.train import _accumulate_gradients, _times
 from egoscore.reverse import SOLVERS, levels, num_steps
@@ -114,10 +117,11 @@ def test_losses_and_gradients_of_a_batch(example):
     egos, model = example
     centres = np.arange(len(egos))
     state = TrainingState(model, lr=0.01, weight_decay=0.0)
-    found = _accumulate_gradients(state, egos, centres, VP(), SEED)
+    add = partial(add_gradients, written_out=model.written_out())
+    found = _accumulate_gradients(state, egos, centres, VP(), SEED, add)[:, 0]
     gradients = {name: p.grad.clone() for name, p in model.named_parameters()}
     state.zero_gradients()
-    times = _times(SEED, 0, centres)
+    times = _times(Keys.for_nodes(SEED, centres), 0)
     losses = plain.losses(dict(model.named_parameters()), egos, centres, SEED, 0, times)
     for mean, each in zip(found, losses, strict=True):
         assert mean == pytest.approx(float(each.detach().mean()), rel=1e-5)
