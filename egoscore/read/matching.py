@@ -121,7 +121,9 @@ def _refuse_mostly_unknown(
     shares = [float(is_lost.mean()) for is_lost in are_lost]
     worse = int(np.argmax(shares))
     if 2 * shares[1 - worse] <= 1:
-        known = f"most of those in {wheres[worse]} are not, such as {_examples(unknown)}"
+        first = np.unique(ends[worse][are_lost[worse]][:AT_ONCE]) - len(ids)
+        some = unknown.take(pa.array(first[:2]))
+        known = f"most of those in {wheres[worse]} are not, such as {_examples(some)}"
     else:
         known = (
             f"the ids seem not to be the same ({_examples(unknown)} there, {_examples(ids)} here)"

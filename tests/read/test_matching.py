@@ -175,7 +175,8 @@ def test_ids_are_decided_on_column_by_column_where_it_matters(read, said):
 
 
 def test_if_one_end_alone_is_unknown_that_end_is_named(read, refusal):
-    edges = "plane,airport\n" + "".join(f"a,ORD{number}\nb,JFK\n" for number in range(5))
+    edges = "plane,airport\nc,ORD\n" + "".join(f"a,ORD{number}\nb,JFK\n" for number in range(5))
     message = refusal(read, edges, "id,x\na,1\nb,2\n", source="plane", target="airport")
     assert "most of those in column 'airport' of" in message
+    assert "such as 'ORD' and 'ORD0'" in message
     assert "the ids seem not to be the same" not in message
