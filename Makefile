@@ -8,21 +8,25 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow check docs bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
+.PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
 	@echo "make test            run the tests"
 	@echo "make test-slow       run the tests that take minutes"
+	@echo "make golden          compare results with those of BASE=revision to 1e-6, for refactoring"
 	@echo "make check           lint, format check, types"
 	@echo "make docs            build the site into site/; open site/index.html"
+	@echo "make options         write docs/options.md, the reference of all options"
+	@echo "make screenshot      write docs/assets/report.png, the picture in the README (needs Chromium)"
+	@echo "make notebook        run examples/bond.ipynb and store its outputs (DATA=folder with bond/)"
 	@echo "make bench           CPU time and memory on real networks (DATA=folder with bond/)"
 	@echo "make bench-speed     ratios against a plain padded implementation (under 10 minutes)"
 	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
 	@echo "make bench-solvers   error and ranking against evaluations, for every solver"
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
 	@echo "make bench-default   the default preset against its rivals, generated and real networks (hours)"
-	@echo "make reproduction    all methods on the real networks, then docs/reproduction.md (a day)"
+	@echo "make reproduction    all methods on the real graphs, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches, runs/ and site/"
 
 $(BIN)/python:
@@ -56,6 +60,13 @@ test: $(VENV)/.installed-test
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -m slow
 
+BASE ?= HEAD
+golden: $(VENV)/.installed-test
+	@folder=$$(mktemp -d) && git worktree add -q --detach $$folder/base $(BASE) && \
+	PYTHONPATH=$$folder/base:tests $(BIN)/python tests/golden/cases.py --out $$folder/results && \
+	PYTHONPATH=.:tests $(BIN)/python tests/golden/cases.py --compare $$folder/results; \
+	code=$$?; git worktree remove --force $$folder/base; rm -rf $$folder; exit $$code
+
 check: $(VENV)/.installed-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -63,6 +74,15 @@ check: $(VENV)/.installed-check
 
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+options: $(VENV)/.installed
+	$(BIN)/python docs/tools/options.py
+
+screenshot: $(VENV)/.installed-test
+	$(BIN)/python docs/tools/screenshot.py
+
+notebook: $(VENV)/.installed-bench
+	EGOSCORE_DATA=$(abspath $(DATA)) $(BIN)/python docs/tools/notebook.py
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cost.py --data-dir $(DATA)

@@ -1,6 +1,6 @@
 """What each part of the default recipe adds, on the networks it was chosen on.
 
-    python benchmarks/ablation.py
+    python benchmarks/ablation.py [--smoke]
 
 Fits the default preset on varied-00 … varied-26 and injected-00 … injected-09 once, and combines
 its channels in several ways; prints mean ROC-AUC and average precision of both families as a
@@ -9,6 +9,7 @@ Markdown table.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -16,14 +17,17 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import EgoScore
-from egoscore.graph import injected, varied
-from egoscore.surprise import calibrate
-from egoscore.surprise.calibrate import BySize, Calibration
-from egoscore.surprise.model import QUESTIONS, Surprises, seen_as, together
+from egoscore.bench.families import injected, varied
+from egoscore.detectors import calibration
+from egoscore.detectors.calibration import Calibration
+from egoscore.detectors.conditional.by_size import BySize
+from egoscore.detectors.conditional.channels import CHANNELS, QUESTIONS, channels_of
+from egoscore.detectors.conditional.scoring import ChannelTable, combine
 
 Questions = dict[str, tuple[str, ...]]
-CHANNELS = tuple(name for names in QUESTIONS.values() for name in names)
-Found = list[tuple[np.ndarray, Surprises]]
+BY_QUESTION: Questions = {question: channels_of(question) for question in QUESTIONS}
+Found = list[tuple[np.ndarray, ChannelTable]]
+Way = Callable[[ChannelTable], np.ndarray]
 
 
 def surprise(values: np.ndarray) -> np.ndarray:
@@ -31,30 +35,30 @@ def surprise(values: np.ndarray) -> np.ndarray:
     return Calibration.fit(values).surprise(values)
 
 
-def channel(table: Surprises, name: str) -> np.ndarray:
+def channel(table: ChannelTable, name: str) -> np.ndarray:
     """How surprising a channel is."""
-    values = seen_as(name, table.channels[name])
+    values = CHANNELS[name].scaled(table.channels[name])
     return Calibration.fit(values).bounded_surprise(values)
 
 
-def answers(table: Surprises, questions: Questions) -> list[np.ndarray]:
+def answers(table: ChannelTable, questions: Questions) -> list[np.ndarray]:
     """The mean surprise of the channels of every question that is asked of this network."""
     asked = [names for q, names in questions.items() if q in table.questions or len(questions) == 1]
     return [np.mean([channel(table, name) for name in names], axis=0) for names in asked]
 
 
-def among_equals(table: Surprises, total: np.ndarray) -> np.ndarray:
+def among_equals(table: ChannelTable, total: np.ndarray) -> np.ndarray:
     """Compared with nodes that have about as many neighbours."""
     return BySize.fit(total, table.ego_size).apply(total, table.ego_size)
 
 
-def score(table: Surprises, questions: Questions = QUESTIONS) -> np.ndarray:
+def score(table: ChannelTable, questions: Questions = BY_QUESTION) -> np.ndarray:
     """The recipe with other questions."""
-    total = together([surprise(answer) for answer in answers(table, questions)])
+    total = combine([surprise(answer) for answer in answers(table, questions)])
     return among_equals(table, total)
 
 
-def by_groups(table: Surprises) -> np.ndarray:
+def by_groups(table: ChannelTable) -> np.ndarray:
     """Compared with a fifth of the nodes, those nearest in size, whatever the other fifths are."""
     total = size_counts(table)
     cuts = np.unique(np.quantile(table.ego_size, (0.2, 0.4, 0.6, 0.8)))
@@ -67,48 +71,56 @@ def by_groups(table: Surprises) -> np.ndarray:
     return found
 
 
-def size_counts(table: Surprises) -> np.ndarray:
+def size_counts(table: ChannelTable) -> np.ndarray:
     """Not compared with nodes of the same size."""
-    return together([surprise(answer) for answer in answers(table, QUESTIONS)])
+    return combine([surprise(answer) for answer in answers(table, BY_QUESTION)])
 
 
-def uncalibrated(table: Surprises) -> np.ndarray:
+def uncalibrated(table: ChannelTable) -> np.ndarray:
     """Means over channels summed as they are."""
-    return among_equals(table, together(answers(table, QUESTIONS)))
+    return among_equals(table, combine(answers(table, BY_QUESTION)))
 
 
-def alike(table: Surprises) -> np.ndarray:
+def alike(table: ChannelTable) -> np.ndarray:
     """All channels count the same."""
-    names = [name for question in table.questions for name in QUESTIONS[question]]
+    names = [name for question in table.questions for name in BY_QUESTION[question]]
     return among_equals(table, np.sum([channel(table, name) for name in names], axis=0))
 
 
-def plain_sum(table: Surprises) -> np.ndarray:
+def plain_sum(table: ChannelTable) -> np.ndarray:
     """All answers count once."""
-    return among_equals(table, np.sum([surprise(a) for a in answers(table, QUESTIONS)], axis=0))
+    return among_equals(table, np.sum([surprise(a) for a in answers(table, BY_QUESTION)], axis=0))
 
 
-def largest(table: Surprises) -> np.ndarray:
+def largest(table: ChannelTable) -> np.ndarray:
     """The most surprising answer alone."""
-    return among_equals(table, np.max([surprise(a) for a in answers(table, QUESTIONS)], axis=0))
+    return among_equals(table, np.max([surprise(a) for a in answers(table, BY_QUESTION)], axis=0))
 
 
 def without(left_out: str) -> Questions:
     """The recipe's questions less a channel."""
-    return {q: tuple(c for c in names if c != left_out) for q, names in QUESTIONS.items()}
+    return {q: tuple(c for c in names if c != left_out) for q, names in BY_QUESTION.items()}
 
 
 def main() -> None:
     """Fit, combine, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
+    count, updates = (1, 2) if parser.parse_args().smoke else (None, None)
     graphs = [
-        [varied.varied_network(number) for number in varied.CHOOSING],
-        [injected.injected_network(number) for number in injected.CHOOSING],
+        [varied.varied_network(number) for number in varied.CHOOSING[:count]],
+        [injected.injected_network(number) for number in injected.CHOOSING[:count]],
     ]
-    families = [[(g.labels, EgoScore().fit(g).components_) for g in family] for family in graphs]
-    with_norm = QUESTIONS | {"features": ("feature_norm", *QUESTIONS["features"])}
+    detector = EgoScore(updates=updates)
+    families = [[(g.labels, detector.fit(g).components_) for g in family] for family in graphs]
+    with_norm = BY_QUESTION | {"features": ("feature_norm", *BY_QUESTION["features"])}
     ways = {
         "the recipe": score,
-        **{f"without `{name}`": partial(score, questions=without(name)) for name in CHANNELS},
+        **{
+            f"without `{name}`": partial(score, questions=without(name))
+            for names in BY_QUESTION.values()
+            for name in names
+        },
         "with `feature_norm` among the features": partial(score, questions=with_norm),
         "not compared with nodes of the same size": size_counts,
         "compared group by group, not along a line": by_groups,
@@ -116,17 +128,17 @@ def main() -> None:
         "all channels alike": alike,
         "the largest answer counts once, as the others": plain_sum,
         "the largest answer alone": largest,
-        **{f"only {q}": partial(score, questions={q: QUESTIONS[q]}) for q in QUESTIONS},
+        **{f"only {q}": partial(score, questions={q: names}) for q, names in BY_QUESTION.items()},
     }
     print("| | varied: AUC | AP | injected: AUC | AP |\n|---|---|---|---|---|")
     for title, way in ways.items():
         report(title, way, families)
     for body in (0.9, 0.7):
-        calibrate.BODY = body
+        calibration.BODY = body
         report(f"tails fitted from the {100 * body:.0f}% quantile on", score, families)
 
 
-def report(title: str, way: Callable[[Surprises], np.ndarray], families: Iterable[Found]) -> None:
+def report(title: str, way: Way, families: Iterable[Found]) -> None:
     """One row."""
     cells = []
     for found in families:

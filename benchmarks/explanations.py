@@ -16,10 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from egoscore import EgoScore, load_dataset
-from egoscore.explain.features import UsualErrors
-from egoscore.graph.generated import generate_network
+from egoscore.detectors.conditional.expectation import expect
+from egoscore.detectors.conditional.explain import fit_usual_errors
+from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph.structure import structure
-from egoscore.surprise.expect import expect
+from egoscore.load.generate import generate_network
 
 PLANTED = {
     "attribute": {"features"},
@@ -30,12 +31,12 @@ PLANTED = {
 SHARES = {"one feature": 0.0, "a quarter": 0.25, "half": 0.5}
 
 
-def named_causes(networks: int) -> None:
+def named_causes(networks: int, detector: EgoScore) -> None:
     """Of every kind: how many, and how often the planted cause is told."""
     first, among, count = Counter(), Counter(), Counter()
     for seed in range(networks):
         graph = generate_network(seed=seed)
-        detector = EgoScore().fit(graph)
+        detector.fit(graph)
         planted = np.flatnonzero(graph.labels == 1)
         found = detector.explain_all([graph.ids[row] for row in planted])
         for row, why in zip(planted, found, strict=True):
@@ -52,17 +53,17 @@ def named_causes(networks: int) -> None:
         print(f"| {kind} | {wanted} | {count[kind]} | {cells} |")
 
 
-def named_features(networks: list[str], victims: int) -> None:
+def named_features(networks: list[str], victims: int, detector: EgoScore) -> None:
     """How often the feature told first is one that was replaced."""
     print(f"\n{len(networks)} networks, {victims} nodes each\n")
     print("| replaced | chance | size | given surroundings | and other features |")
     print("|---|---|---|---|---|")
     for title, share in SHARES.items():
-        hits = np.mean([_hits(name, share, victims) for name in networks], axis=0)
+        hits = np.mean([_hits(name, share, victims, detector) for name in networks], axis=0)
         print(f"| {title} | " + " | ".join(f"{100 * hit:.0f}%" for hit in hits) + " |")
 
 
-def _hits(name: str, share: float, victims: int) -> list[float]:
+def _hits(name: str, share: float, victims: int, detector: EgoScore) -> list[float]:
     graph, rng = load_dataset(name), np.random.default_rng(1)
     count = max(1, int(share * graph.num_features))
     nodes = rng.choice(np.flatnonzero(graph.labels == 0), victims, replace=False)
@@ -73,24 +74,32 @@ def _hits(name: str, share: float, victims: int) -> list[float]:
         values[node, columns] = graph.features[donors, columns]
         replaced.append(columns)
     changed = replace(graph, features=values)
-    model = EgoScore().fit(changed).model_
+    model = detector.fit(changed).model_
     seen = expect(model, changed, structure(changed), np.arange(changed.num_nodes), True)
-    together = UsualErrors.fit(seen.errors, changed.described, 0)
+    together = fit_usual_errors(seen.errors, changed.described, 0)
     alone = UsualErrors.one_by_one(seen.errors)
     by_size = np.abs(seen.observed[nodes])
-    sizes = [[np.abs(way.left(seen.errors[n])[1]) for n in nodes] for way in (alone, together)]
+    sizes = [
+        [np.abs(way.unexplained(seen.errors[n])[1]) for n in nodes] for way in (alone, together)
+    ]
     told = [[int(np.argmax(row)) for row in rows] for rows in (by_size, *sizes)]
     hits = [np.mean([f in r for f, r in zip(way, replaced, strict=True)]) for way in told]
     return [count / graph.num_features, *map(float, hits)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", type=int, default=5)
     parser.add_argument("--victims", type=int, default=30)
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     chosen = parser.parse_args()
-    named_causes(chosen.networks)
-    named_features(["builtin", *(f"varied-{i:02d}" for i in range(0, 27, 2))], chosen.victims)
+    detector, names = EgoScore(), ["builtin", *(f"varied-{i:02d}" for i in range(0, 27, 2))]
+    if chosen.smoke:
+        detector, names = EgoScore(updates=2), names[:1]
+        chosen.networks, chosen.victims = 1, 3
+    named_causes(chosen.networks, detector)
+    named_features(names, chosen.victims, detector)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the published numbers owe to a step too far: the same models, scored with two time grids.
 
     python benchmarks/last_step.py enron --data-dir ../shared/data
+    python benchmarks/last_step.py --smoke
 
 A known implementation of the method steps tau/steps at a time along a grid that already ends at
 1e-4 after steps - 1 of them, so that it steps once more when time has run out. Here models are
@@ -17,20 +18,26 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from egoscore import EgoScore, load_dataset
-from egoscore.engine.fit import fit_model
-from egoscore.engine.model import FittedModel
+from egoscore.detectors.paper.combine import combine
+from egoscore.detectors.paper.components import measure
+from egoscore.detectors.paper.model import FittedModel, fit_model
+from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.graph import AttributedGraph
-from egoscore.score import ReconstructionConfig, combine, measure
 
 TRIALS = ((0.05, 8), (0.01, 16), (0.1, 8))  # lr, hidden size; the seed is the trial's number
 CPU = torch.device("cpu")
 
 
 def scored(
-    model: FittedModel, graph: AttributedGraph, nodes: np.ndarray, seed: int, solver: str
+    model: FittedModel,
+    graph: AttributedGraph,
+    nodes: np.ndarray,
+    seed: int,
+    steps: int,
+    solver: str,
 ) -> str:
     """ROC-AUC of both dissimilarities."""
-    config = ReconstructionConfig(num_levels=4, num_samples=3, steps=100, solver=solver)
+    config = ReconstructionConfig(num_levels=4, num_samples=3, steps=steps, solver=solver)
     table = measure(model.ego_graphs(graph, CPU), model.networks, model.sde, config, seed, nodes)
     return "   ".join(
         f"{name} {100 * roc_auc_score(graph.labels[table.node], score):5.1f}"
@@ -42,18 +49,21 @@ def scored(
 def main() -> None:
     """Train, score twice, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name")
+    parser.add_argument("name", nargs="?", default="builtin")
     parser.add_argument("--data-dir")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     arguments = parser.parse_args()
+    epochs, steps, trials = (1, 5, TRIALS[:1]) if arguments.smoke else (60, 100, TRIALS)
     torch.set_num_threads(1)
     graph = load_dataset(arguments.name, arguments.data_dir)
     others = np.random.default_rng(0).permutation(np.flatnonzero(graph.labels == 0))[:1500]
     nodes = np.sort(np.concatenate([np.flatnonzero(graph.labels), others]))
-    for seed, (lr, hidden_size) in enumerate(TRIALS):
-        settings = EgoScore(preset="paper", lr=lr, hidden_size=hidden_size, epochs=60).settings()
+    for seed, (lr, hidden_size) in enumerate(trials):
+        chosen = {"lr": lr, "hidden_size": hidden_size, "epochs": epochs}
+        settings = EgoScore(preset="paper", **chosen).settings()
         model = fit_model(graph, settings, seed, CPU)
         for title, solver in (("right grid", "em"), ("step too far", "em-overshoot")):
-            result = scored(model, graph, nodes, seed, solver)
+            result = scored(model, graph, nodes, seed, steps, solver)
             print(f"lr {lr}, hidden {hidden_size}: {title:12}   {result}", flush=True)
 
 

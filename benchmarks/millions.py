@@ -3,6 +3,7 @@
     python benchmarks/millions.py whole      the whole command on two cores: time and memory
     python benchmarks/millions.py slope      CPU time against the number of nodes
     python benchmarks/millions.py hub        a star of a million leaves
+    python benchmarks/millions.py --smoke    all three with tiny sizes, to see that they run
 
 `whole` writes a generated network (3,700,550 nodes, 4,300,999 edges, 17 features) as Parquet files,
 then runs `egoscore detect` on them with 2 epochs and 12 network evaluations a node, and watches the
@@ -14,31 +15,43 @@ the nodes with the paper's 600 evaluations and extrapolates. `slope` trains 1 ep
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from egoscore import AttributedGraph
+
+HERE = str(Path(__file__).resolve().parent)
 EDGES_PER_NODE = 4_300_999 / 3_700_550
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_700_550)
+LEAVES = 1_000_000
+IS_SMOKE = False
 # 4 + 8 evaluations
 CHEAP = {"preset": "paper", "epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 12}
 CHEAP["solver"] = "dpm"
 
 
+def make_graph() -> AttributedGraph:
+    """A graph of DGraph's size and kind."""
+    from egoscore.load.generate import dgraph_like, generate_network
+
+    return generate_network(500, 600, 17) if IS_SMOKE else dgraph_like()
+
+
 def write_network(folder: Path) -> None:
-    """A network of DGraph's size and kind as two Parquet files."""
+    """The graph as two Parquet files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from egoscore.graph.generated import dgraph_like
-
-    graph = dgraph_like()
+    graph = make_graph()
     source = np.repeat(np.arange(graph.num_nodes), graph.neighbours.degrees)
     once = source < graph.neighbours.indices
     ends = {"source": source[once], "target": graph.neighbours.indices[once].astype(np.int64)}
@@ -84,12 +97,15 @@ def whole(keep: str | None) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(keep or made)
         folder.mkdir(exist_ok=True)
-        if not (folder / "nodes.parquet").exists():
+        if IS_SMOKE:
+            write_network(folder)
+        elif not (folder / "nodes.parquet").exists():
+            # by another process: the memory it needs is not measured
             code = (
-                f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import millions"
+                "import sys, pathlib, millions; millions.write_network(pathlib.Path(sys.argv[1]))"
             )
-            call = f"; millions.write_network(millions.Path({str(folder)!r}))"
-            subprocess.run([sys.executable, "-c", code + call], check=True)
+            where = os.environ | {"PYTHONPATH": os.pathsep.join([HERE, *sys.path])}
+            subprocess.run([sys.executable, "-c", code, str(folder)], check=True, env=where)
         options = [f"--{name.replace('_', '-')}={value}" for name, value in CHEAP.items()]
         command = [sys.executable, "-m", "egoscore", "detect", str(folder), "--num-workers=2"]
         began = time.monotonic()
@@ -111,14 +127,14 @@ def paper_share() -> None:
     """CPU seconds for 600 evaluations a node, from 2% of the nodes."""
     import torch
 
-    from egoscore.diffuse import VP
-    from egoscore.ego import EgoGraphs
-    from egoscore.graph.generated import dgraph_like
-    from egoscore.learn import ScoreModel
-    from egoscore.score import ReconstructionConfig, measure
+    from egoscore.detectors.paper.components import measure
+    from egoscore.detectors.paper.ego import EgoGraphs
+    from egoscore.detectors.paper.generative import ScoreModel
+    from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+    from egoscore.detectors.paper.sde import VP
 
     torch.set_num_threads(1)
-    graph = dgraph_like()
+    graph = make_graph()
     egos = EgoGraphs(graph)
     model = ScoreModel(graph.num_features, 16)
     config = ReconstructionConfig(num_levels=4, num_samples=3, steps=100, solver="em")
@@ -139,9 +155,9 @@ def slope() -> None:
     import torch
 
     from egoscore import EgoScore, generate_network
-    from egoscore.device import one_thread
-    from egoscore.engine.fit import fit_model
-    from egoscore.engine.measure import measure_nodes
+    from egoscore.detectors.paper.model import fit_model
+    from egoscore.detectors.paper.shards import measure_nodes
+    from egoscore.runtime import one_thread
 
     device = torch.device("cpu")
     settings = EgoScore(**(CHEAP | {"epochs": 1, "max_nodes": 20})).settings()
@@ -165,13 +181,14 @@ def hub() -> None:
     import torch
 
     from egoscore import AttributedGraph
-    from egoscore.diffuse import VP
-    from egoscore.ego import EgoGraphs
-    from egoscore.learn import ScoreModel
-    from egoscore.score import ReconstructionConfig, measure
+    from egoscore.detectors.paper.components import measure
+    from egoscore.detectors.paper.ego import EgoGraphs
+    from egoscore.detectors.paper.generative import ScoreModel
+    from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+    from egoscore.detectors.paper.sde import VP
 
     torch.set_num_threads(1)
-    leaves, largest = 1_000_000, 50
+    leaves, largest = LEAVES, 50
     rng = np.random.default_rng(0)
     star = np.stack([np.zeros(leaves, dtype=np.int64), np.arange(1, leaves + 1)])
     first = leaves + 1  # a small star of M nodes beside it
@@ -199,17 +216,26 @@ def hub() -> None:
     for chunk in egos.chunks(np.arange(size), 2**20):
         egos.members(chunk)
     print(f"all {size:,} ego-graphs cut in {time.process_time() - began:.2f} CPU s")
-    for title, node in (("hub with 1,000,000 neighbours", 0), ("node with 49 neighbours", first)):
+    for title, node in ((f"hub with {leaves:,} neighbours", 0), ("node with 49 neighbours", first)):
         spent = cost(node)
         print(f"{title:30} cut {1e3 * spent['cut']:8.3f} ms, score {spent['score']:.3f} s")
 
 
 def main() -> None:
     """One of the three."""
+    global LEAVES, SIZES, IS_SMOKE
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("whole", "slope", "hub"))
+    parser.add_argument("what", nargs="?", choices=("whole", "slope", "hub"), default="hub")
     parser.add_argument("--folder", help="keep the Parquet files here and use them again")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     arguments = parser.parse_args()
+    if arguments.smoke:
+        LEAVES, SIZES, IS_SMOKE = 1_000, (500, 2_000), True
+        CHEAP.update(epochs=1, steps=4)
+        whole(None)
+        slope()
+        hub()
+        return
     {"whole": lambda: whole(arguments.folder), "slope": slope, "hub": hub}[arguments.what]()
 
 

@@ -1,6 +1,6 @@
 """Reading 5 million edges with ids that are text, next to pandas and a dict, in one run.
 
-python benchmarks/reading.py [edges in millions]
+python benchmarks/reading.py [edges in millions] [--smoke]
 
 Every reader runs in a process of its own. Memory is the peak above what the imports took. Below it
 stands what a table of two edges takes, which is code that is loaded when it is first needed, and
@@ -9,6 +9,7 @@ how the rest compares with the files; the finished network is part of it.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -25,14 +26,20 @@ CITIES = ["Bern", "Lima", "Oslo", "Paris", "Rome"]
 
 
 def main() -> None:
-    millions = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    """Read with egoscore and with pandas, print what each takes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("millions", nargs="?", type=float, default=5.0)
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
+    options = parser.parse_args()
+    millions = 0.001 if options.smoke else options.millions
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_tables(folder, int(MILLION * millions), int(MILLION * millions / 5))
         tiny = folder / "tiny"
         tiny.mkdir()
         write_tables(tiny, 2, 5)
-        for tables in (("edges.csv",), ("edges.csv", "nodes.csv")):
+        with_nodes = ("edges.csv", "nodes.csv")
+        for tables in (with_nodes,) if options.smoke else (("edges.csv",), with_nodes):
             paths = [str(folder / table) for table in tables]
             size = sum(Path(path).stat().st_size for path in paths) / 1e6
             print(f"{' and '.join(tables)}, {millions:g} million edges, {size:.0f} MB:")
@@ -106,7 +113,7 @@ def peak() -> float:
 
 
 def prepare_egoscore():  # type: ignore[no-untyped-def]
-    from egoscore.read import read_tables
+    from egoscore.load import read_tables
 
     return lambda *paths: read_tables(*paths).graph
 

@@ -1,36 +1,42 @@
 """Write docs/reproduction.md from a benchmark's results; every number in it comes from there.
 
 egoscore bench --datasets disney,books --methods all --out benchmarks/results/reproduction
-python benchmarks/reproduction.py
+python benchmarks/reproduction.py [--smoke]
 
 Trials are kept in benchmarks/results/reproduction, so that they add up over many days.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from egoscore.benchmark.cells import Cell, Table, shown
-from egoscore.benchmark.methods import rows
-from egoscore.benchmark.notes import limits, published_limits
-from egoscore.benchmark.ours import OURS
-from egoscore.benchmark.results import Results
-from egoscore.benchmark.tables import cost_markdown, defects_markdown, markdown
-from egoscore.numerals import counted
+from egoscore.bench.gdss import OURS
+from egoscore.bench.markdown import (
+    cost_markdown,
+    defects_markdown,
+    limits,
+    markdown,
+    published_limits,
+)
+from egoscore.bench.methods import rows
+from egoscore.bench.results import Results
+from egoscore.bench.summary import Cell, Table, shown
+from egoscore.text import counted
 
 KEPT = Path(__file__).resolve().parent / "results" / "reproduction"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
 INTRODUCTION = """# The paper's numbers, measured
 
 Written by `benchmarks/reproduction.py` from the results of `egoscore bench`
-(`make reproduction`); no measured number here was typed by hand. How trials are drawn and what the
-columns mean stands in [`benchmark.md`](benchmark.md). Values are mean ± standard deviation
+(`make reproduction`); no measured number here was typed by hand. [How methods are
+compared](benchmark.md) explains the trials and the columns. Values are mean ± standard deviation
 (maximum) over trials in percent; "size" is the rank correlation of a score with the size of the
-ego-graph. Rows with fewer trials than the head of a table says say so; what is empty was not run.
-Labels are used to print these numbers and for nothing else. CPU seconds are for orientation: some
-trials ran while other programs had the machine's two cores as well.
+ego-graph. Rows with fewer trials than the head of a table say so; empty cells were not run.
+Labels are used to compute these numbers only. CPU seconds are rough: some trials ran while other
+programs used the machine's two cores as well.
 """
 
 
@@ -156,9 +162,8 @@ def too_far(table: Table) -> str:
             missed.append(shown(dataset))
     if not missed:
         return ""
-    return (
-        f"Why Energy on {' and '.join(missed)} does not: [`method.md`](method.md#a-step-too-far).\n"
-    )
+    link = "[A step too far](paper.md#a-step-too-far)"
+    return f"Why Energy on {' and '.join(missed)} does not: {link}.\n"
 
 
 def failures(table: Table) -> list[str]:
@@ -194,8 +199,8 @@ def page(results: Results) -> str:
             "scikit-learn's `decision_function` is high for normal points; BOND's script takes it "
             "for an outlier score:\n",
             forest(auc),
-            "(On Enron neither way agrees, nor does LOF: the features of that file are perhaps not "
-            "those that BOND had.)\n",
+            "(On Enron neither agrees, nor does LOF: the features of that file may not be those "
+            "that BOND used.)\n",
             "## What is best\n",
             best(auc),
             "## Tables\n",
@@ -207,10 +212,21 @@ def page(results: Results) -> str:
     )
 
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else KEPT
-    results = Results.open(folder)
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=KEPT)
+    parser.add_argument("--smoke", action="store_true", help="print the page, write nothing")
+    options = parser.parse_args()
+    results = Results.open(options.folder)
     if not results.records:
-        sys.exit(f"There are no results in {folder}.")
+        sys.exit(f"There are no results in {options.folder}.")
+    if options.smoke:
+        print(page(results))
+        return
     PAGE.write_text(page(results), encoding="utf-8")
     print(f"Written to {PAGE}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """How error and ranking move with the number of network evaluations, for every solver.
 
-    python benchmarks/solvers.py [builtin books] --data-dir ../shared/data
+    python benchmarks/solvers.py [builtin books] --data-dir ../shared/data [--smoke]
 
 One model per network (paper preset, 300 epochs). The reference ranking is that of the mean score of
 ten samples a level with Euler-Maruyama in 1000 steps. Every solver then scores the network with few
@@ -12,22 +12,47 @@ errors of features and adjacency. Writes docs/solvers.svg and docs/solvers.md (n
 from __future__ import annotations
 
 import argparse
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
 from scipy.stats import spearmanr
 
 from egoscore import EgoScore, load_dataset
-from egoscore.engine.fit import fit_model
-from egoscore.reverse import SOLVERS, levels, num_steps
-from egoscore.score import ReconstructionConfig, combine, measure
+from egoscore.detectors.paper.combine import combine
+from egoscore.detectors.paper.components import measure
+from egoscore.detectors.paper.grid import levels, num_steps
+from egoscore.detectors.paper.model import fit_model
+from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.solve import SOLVERS
 
+INTRODUCTION = """# Solvers and evaluations
+
+Written by `python benchmarks/solvers.py`. One model per graph (preset `paper`, 300 epochs). The
+reference ranking is that of the mean score of ten samples per level with Euler-Maruyama in 1000
+steps. Each solver then scores the graph with one sample per level: Spearman correlation with the
+reference, and mean reconstruction errors of features and adjacency. [Time and
+memory](performance.md#solvers) says what follows.
+"""
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 COMPARED = tuple(solver for solver in SOLVERS if solver != "em-overshoot")
-LEVELS, STEPS = 4, (5, 7, 10, 20, 50, 100, 200)
-REFERENCE = ReconstructionConfig(LEVELS, num_samples=10, steps=1000, solver="em")
+LEVELS = 4
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to train, with how many steps to score, and how well to know the reference."""
+
+    epochs: int
+    steps: tuple[int, ...]
+    reference: ReconstructionConfig
+
+
+FULL = Effort(300, (5, 7, 10, 20, 50, 100, 200), ReconstructionConfig(LEVELS, 10, 1000, "em"))
+SMOKE = Effort(1, (5,), ReconstructionConfig(LEVELS, 1, 5, "em"))
 CPU = torch.device("cpu")
 Row = dict[str, Any]
 
@@ -37,10 +62,10 @@ def evaluations(solver: str, steps: int) -> int:
     return SOLVERS[solver].evaluations * sum(num_steps(tau, steps) for tau in levels(LEVELS))
 
 
-def compare(name: str, data_dir: str | None) -> list[Row]:
+def compare(name: str, data_dir: str | None, effort: Effort) -> list[Row]:
     """One row for every solver and number of steps."""
     graph = load_dataset(name, data_dir)
-    settings = EgoScore(preset="paper").settings()
+    settings = EgoScore(preset="paper", epochs=effort.epochs).settings()
     model = fit_model(graph, settings, 0, CPU)
     egos, nodes = model.ego_graphs(graph, CPU), np.arange(graph.num_nodes)
 
@@ -51,10 +76,10 @@ def compare(name: str, data_dir: str | None) -> list[Row]:
             for kind in ("rec", "energy")
         }
 
-    _, reference = scored(REFERENCE, seed=1)  # noise of its own
+    _, reference = scored(effort.reference, seed=1)  # noise of its own
     rows = []
     for solver in COMPARED:
-        for steps in STEPS:
+        for steps in effort.steps:
             config = ReconstructionConfig(LEVELS, 1, steps, solver)
             table, scores = scored(config, seed=0)
             row: Row = {"network": name, "solver": solver, "steps": steps}
@@ -68,7 +93,7 @@ def compare(name: str, data_dir: str | None) -> list[Row]:
     return rows
 
 
-def draw(rows: list[Row], path: Path) -> None:
+def draw(rows: list[Row], file: Path | IO[bytes]) -> None:
     """Two panels for each network: ranking and feature error against evaluations."""
     import matplotlib as mpl
 
@@ -96,7 +121,7 @@ def draw(rows: list[Row], path: Path) -> None:
         line[1].set_yscale("log")
     axes[0][0].legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(file, format="svg", metadata={"Date": None})
 
 
 def table(rows: list[Row]) -> str:
@@ -119,13 +144,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=["builtin", "books"])
     parser.add_argument("--data-dir")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [row for name in arguments.names for row in compare(name, arguments.data_dir)]
+    if arguments.smoke:
+        with tempfile.TemporaryFile() as svg:
+            rows = compare("builtin", None, SMOKE)
+            draw(rows, svg)
+        print(table(rows))
+        return
+    rows = [row for name in arguments.names for row in compare(name, arguments.data_dir, FULL)]
     draw(rows, DOCS / "solvers.svg")
     (DOCS / "solvers.md").write_text(
-        "# Solvers and evaluations\n\nWritten by `python benchmarks/solvers.py`, which says what "
-        "is compared.\n\n![Ranking and error against evaluations](solvers.svg)\n\n" + table(rows)
+        INTRODUCTION + "\n![Ranking and error against evaluations](solvers.svg)\n\n" + table(rows)
     )
 
 

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.errors import EgoScoreError
     from egoscore.explain.explanation import Explanation
-    from egoscore.graph.datasets import load_dataset
-    from egoscore.graph.generated import generate_network
-    from egoscore.graph.network import AttributedGraph
+    from egoscore.graph.attributed_graph import AttributedGraph
+    from egoscore.load.datasets import load_dataset
+    from egoscore.load.generate import generate_network
 
 _HOMES = {
-    "AttributedGraph": "egoscore.graph.network",
+    "AttributedGraph": "egoscore.graph.attributed_graph",
     "EgoScore": "egoscore.detector",
     "EgoScoreError": "egoscore.errors",
     "Explanation": "egoscore.explain.explanation",
-    "generate_network": "egoscore.graph.generated",
-    "load_dataset": "egoscore.graph.datasets",
+    "generate_network": "egoscore.load.generate",
+    "load_dataset": "egoscore.load.datasets",
 }
 
 __all__ = [

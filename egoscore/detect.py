@@ -1,4 +1,4 @@
-"""The main job: a network in, a run directory out."""
+"""The main job: a graph in, a run directory out."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from egoscore.bars import Bars
 from egoscore.detector import EgoScore
-from egoscore.device import choose_device
-from egoscore.engine.files import replacing, write_text
-from egoscore.engine.kept_network import save_network
-from egoscore.engine.run import RunDirectory, write_table
+from egoscore.detectors import rescoring_settings
 from egoscore.graph import AttributedGraph
-from egoscore.surprise.model import SurpriseModel, Surprises
-from egoscore.tell import findings as kept
-from egoscore.tell import overlooked
-from egoscore.tell.doubt import remarks, uses_networks
-from egoscore.tell.findings import Findings
-from egoscore.tell.metrics import Evaluation, evaluate
-from egoscore.tell.progress import passing_bars
-from egoscore.tell.ranking import id_column, ranking
-from egoscore.tell.report import render_report
-from egoscore.tell.spreadsheet import write_spreadsheet
-from egoscore.tell.words import left_out, significance, threshold_rule
+from egoscore.metrics import Evaluation, evaluate
+from egoscore.notes import Note
+from egoscore.progress import Bars
+from egoscore.progress_bars import passing_bars
+from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
+from egoscore.report.findings import Findings, losses_shown
+from egoscore.report.html import render_report
+from egoscore.report.ranking import id_column, ranking, write_spreadsheet
+from egoscore.report.top_nodes import TOP
+from egoscore.run.directory import RunDirectory
+from egoscore.run.files import replacing, save_json, write_text
+from egoscore.run.graph_store import save_graph
+from egoscore.run.layout import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
+from egoscore.run.tables import write_table
+from egoscore.runtime import choose_device
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 _EXPLAINED = 20
-_LOSSES_KEPT = 600
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a network comes from: its source, the decisions in reading it, the command given."""
+    """Where a graph comes from: its source, the decisions in reading it, the command given."""
 
     source: str
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
     command: str = ""
 
 
@@ -61,101 +59,100 @@ class Detection:
 def detect(
     graph: AttributedGraph, origin: Origin, detector: EgoScore, out: str | Path
 ) -> Detection:
-    """Fit `detector` on `graph` and write the run directory; continue a run that is there."""
+    """Fit `detector` on `graph` and write a run directory, or continue the run in it."""
     config = describe(graph, origin, detector)
-    choose_device(detector.gpu)  # a missing device is told before anything is written
-    with RunDirectory.open(out, config) as run:
+    choose_device(detector.gpu)  # a missing device is reported before anything is written
+    with RunDirectory.open(out, config, rescoring_settings(detector.preset)) as run:
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
-        with bars("Ranking", 2, "steps") as advance:
-            detector.save(run.model_file)
-            advance(1)
-            table = _ranked(graph, detector)
-            advance(1)
-        found = _findings(graph, detector, table, origin.notes, bars)
-        _write(run.path, config, graph, table, found, bars)
+        table = _ranked(graph, detector)
+        found = _findings(graph, detector, origin.notes, bars)
+        with run.publish(config) as folder:
+            _write(folder, config, graph, detector, table, found, bars)
     labels, score = graph.labels, detector.decision_score_.numpy()
     evaluation = None if labels is None else evaluate(labels, score)
     return Detection(graph, detector, table, evaluation, found, run.path)
 
 
 def _write(
-    path: Path,
+    folder: Path,
     config: dict[str, Any],
     graph: AttributedGraph,
+    detector: EgoScore,
     table: pa.Table,
     found: Findings,
     bars: Bars,
 ) -> None:
-    """Everything that is told; findings.json last, for it says that the run is finished."""
     with bars("Writing", 4 * graph.num_nodes + graph.num_edges, "rows") as advance:
-        write_table(table, path / "scores.parquet", advance)
-        with replacing(path / "scores.csv") as draft:
+        detector.save(folder / MODEL_FILE)
+        write_table(table, folder / SCORES_FILE, advance=advance)
+        with replacing(folder / "scores.csv") as draft:
             write_spreadsheet(table, draft)
         advance(graph.num_nodes)
-        save_network(graph, id_column(graph.ids), path, advance)
-        write_text(path / "report.html", render_report(config, table, found))
+        save_graph(graph, id_column(graph.ids), folder, advance)
+        write_text(folder / REPORT_FILE, render_report(config, table, found))
         advance(graph.num_nodes)
-    write_text(path / kept.FILE, found.to_json())
+        save_json(folder / FINDINGS_FILE, found.to_json())
 
 
 def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
-    columns = detector.components_.columns()
-    if hasattr(detector, "significant_"):
-        columns = {"significant": detector.significant_.numpy().astype("int8")} | columns
     score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
-    return ranking(graph, score, p_value, detector.label_.numpy(), columns)
+    significant = getattr(detector, "significant_", None)
+    return ranking(
+        graph,
+        score,
+        p_value,
+        detector.label_.numpy(),
+        detector.components_.columns(),
+        None if significant is None else significant.numpy(),
+    )
 
 
 def _findings(
-    graph: AttributedGraph, detector: EgoScore, table: pa.Table, notes: Sequence[str], bars: Bars
+    graph: AttributedGraph, detector: EgoScore, notes: Sequence[Note], bars: Bars
 ) -> Findings:
-    score = detector.decision_score_.numpy()
-    said = _remarks(detector, graph, score)
-    if hasattr(detector, "significant_"):
-        said = [significance(table, detector.fdr), *said]
-    losses = detector.loss_history_
-    shown = np.unique(np.linspace(0, len(losses) - 1, _LOSSES_KEPT).astype(int))
-    highest = np.argsort(-score, kind="stable")[:_EXPLAINED].tolist()
-    others = _overlooked(detector, graph, highest)
+    score, fitted, table = (
+        detector.decision_score_.numpy(),
+        detector.detector_,
+        detector.components_,
+    )
+    order = np.argsort(-score, kind="stable")
+    highest = order[:_EXPLAINED].tolist()
+    others = fitted.overlooked(graph, table, highest)
     explanations = []
     with bars("Explaining", len(highest) + len(others), "nodes") as advance:
         for explanation in detector.explain_rows([*highest, *others]):
             explanations.append(explanation)
             advance(1)
-    more = overlooked.sentence(explanations[len(highest) :], len(highest))
-    said += [] if more is None else [more]
+    losses = fitted.losses
+    shown = losses_shown(losses)
     return Findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
         rule=threshold_rule(detector.contamination, detector.threshold_),
-        remarks=tuple(said),
+        caveats=(
+            *_caveats(graph, detector),
+            *overlooked_note(explanations[len(highest) :], len(highest)),
+        ),
         notes=(*left_out(graph), *notes),
-        losses=tuple(map(tuple, losses[shown].tolist())) if len(losses) else (),
-        num_steps=len(losses),
+        losses=tuple(map(tuple, losses.values[shown].tolist())),
+        loss_names=losses.names,
+        step=losses.step,
+        num_steps=len(losses.values),
+        answers=tuple(fitted.answers(table, order[:TOP].tolist())),
         explanations=tuple(explanations[: len(highest)]),
-        uses_networks=_uses_networks(detector),
     )
 
 
-def _uses_networks(detector: EgoScore) -> bool:
-    model = getattr(detector, "model_", None)
-    return not isinstance(model, SurpriseModel) or uses_networks(model)
-
-
-def _overlooked(detector: EgoScore, graph: AttributedGraph, listed: list[int]) -> list[int]:
-    table = detector.components_
-    if isinstance(table, Surprises):
-        return overlooked.candidates(table, graph, detector.model_, listed)
-    return []
-
-
-def _remarks(detector: EgoScore, graph: AttributedGraph, score: NDArray[np.float64]) -> list[str]:
-    table = detector.components_
-    if isinstance(table, Surprises):
+def _caveats(graph: AttributedGraph, detector: EgoScore) -> list[Note]:
+    """How far the ranking can be trusted, what concerns the significant nodes first."""
+    found, count = [], 0
+    if hasattr(detector, "significant_"):
         count = int(detector.significant_.sum())
-        return remarks(graph, score, table, detector.model_, count)
-    return remarks(graph, score)
+        rate = float(detector.fdr)
+        found.append(Note.info("significant-nodes", count=count, nodes=graph.num_nodes, rate=rate))
+    found += detector.detector_.caveats(graph, detector.components_, count)
+    return found + ranking_caveats(graph, detector.decision_score_.numpy())
 
 
 def describe(graph: AttributedGraph, origin: Origin, detector: EgoScore) -> dict[str, Any]:

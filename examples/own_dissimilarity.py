@@ -3,7 +3,8 @@
 import numpy as np
 
 from egoscore import EgoScore, load_dataset
-from egoscore.score import DISSIMILARITIES, ComponentTable
+from egoscore.detectors.paper.combine import DISSIMILARITIES
+from egoscore.detectors.paper.components import ComponentTable
 
 
 def centre_only(table: ComponentTable, alpha: float) -> np.ndarray:

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from egoscore import EgoScore, load_dataset
-from egoscore.learn import MODELS, GenerativeModel
-from egoscore.learn.layers import Mlp
+from egoscore.detectors.paper.generative import GenerativeModel
+from egoscore.detectors.paper.layers import Mlp
+from egoscore.detectors.paper.models import MODELS
 
 
 class PlainModel(GenerativeModel):

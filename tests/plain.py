@@ -2,8 +2,8 @@
 
 Every ego-graph is padded to M nodes and carries its mask; adjacencies are full matrices; inputs of
 layers are concatenated; one level and one sample go at a time. Weights are those of a `ScoreModel`
-by name, noise is the same keyed noise. Nothing of `egoscore.learn.networks`, `egoscore.reverse` or
-`egoscore.score` is used here.
+by name, noise is the same keyed noise. Nothing of the networks, the solvers or the scores of
+`egoscore.detectors.paper` is used here.
 """
 
 import math
@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch.nn.functional import elu
 
-from egoscore.diffuse import EgoNoise
-from egoscore.keyed import Keys, Purpose
+from egoscore.detectors.paper.noise import EgoNoise
+from egoscore.random import Keys, Purpose
 
 SNR, SCALE, LAST_TIME = 0.15, 0.7, 1e-4
 

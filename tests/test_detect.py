@@ -1,4 +1,4 @@
-"""The main job: what it returns, what it writes, and what it refuses before it writes."""
+"""`detect`: what it returns, what it writes, and what it refuses before it writes."""
 
 import json
 import platform
@@ -14,11 +14,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.detect import Origin, describe, detect
-from egoscore.engine.kept_network import load_network
 from egoscore.errors import DeviceError, ParameterError
-from egoscore.tell.findings import Findings
-from egoscore.tell.machine import detection_record
-from egoscore.tell.words import accuracy
+from egoscore.notes import Note
+from egoscore.report.findings import Findings
+from egoscore.report.json_output import detection_record
+from egoscore.run.graph_store import load_graph
+from egoscore.run.reader import Run
 
 QUICK = {
     "preset": "paper",
@@ -36,6 +37,14 @@ def graph():
     return replace(named, ids=np.array([f"node {number}" for number in range(30)]))
 
 
+READ = (Note.info("few-nodes", nodes=12), Note.warning("all-scores-equal"))
+
+
+def written(path):
+    """The findings in a run directory."""
+    return Findings.from_json(Run.open(path).findings)
+
+
 @pytest.fixture(scope="module")
 def found(graph, tmp_path_factory):
     out = tmp_path_factory.mktemp("detect") / "run"
@@ -50,7 +59,7 @@ class TestDetection:
         assert found.detector is detector
         assert found.path == tmp_path / "run"
 
-    def test_the_scores_are_those_of_fitting(self, graph, found):
+    def test_the_scores_are_those_of_fit(self, graph, found):
         alone = EgoScore(**QUICK, contamination=0.2).fit(graph)
         assert torch.equal(found.detector.decision_score_, alone.decision_score_)
         assert torch.equal(found.detector.label_, alone.label_)
@@ -87,18 +96,18 @@ class TestFiles:
         loaded = EgoScore.load(found.path)
         assert torch.equal(loaded.decision_score_, found.detector.decision_score_)
 
-    def test_the_report_tells_what_was_found(self, found):
+    def test_the_report_is_about_this_graph(self, found):
         page = (found.path / "report.html").read_text()
         assert "friends" in page
-        assert accuracy(found.evaluation, 30) in page
+        assert f"{100 * found.evaluation.roc_auc:.1f}%" in page
         assert found.ranking["node"][0].as_py() in page
 
 
 class TestKept:
-    """What a run keeps so that it can be forwarded and asked later."""
+    """What a run keeps, so that it can be moved and read later."""
 
     def test_the_findings_written_are_those_returned(self, found):
-        assert Findings.read(found.path) == found.findings
+        assert written(found.path) == found.findings
 
     def test_the_highest_are_explained_in_their_order(self, found):
         why = found.findings.explanations
@@ -106,10 +115,11 @@ class TestKept:
         assert [one.node for one in why] == found.ranking["node"].to_pylist()[:20]
         assert list(why) == list(found.detector.explain_all([one.node for one in why]))
 
-    def test_the_threshold_and_how_many_exceed_it_are_told(self, found):
+    def test_the_threshold_and_how_many_exceed_it_are_kept(self, found):
         assert found.findings.threshold == found.detector.threshold_
         assert found.findings.num_flagged == int(found.detector.label_.sum()) == 6
-        assert "a share of 0.2" in found.findings.rule
+        assert found.findings.rule.code == "threshold-share"
+        assert found.findings.rule.fields["share"] == 0.2
 
     def test_the_spreadsheet_is_the_ranking(self, found):
         frame = pd.read_csv(found.path / "scores.csv")
@@ -117,45 +127,34 @@ class TestKept:
         assert frame["node"].tolist() == found.ranking["node"].to_pylist()
         np.testing.assert_allclose(frame["score"], found.ranking["score"], rtol=1e-6)
 
-    def test_the_network_is_the_one_given(self, graph, found):
-        assert load_network(found.path).fingerprint() == graph.fingerprint()
-        assert load_network(found.path).ids.tolist() == graph.ids.tolist()
+    def test_the_graph_is_the_one_given(self, graph, found):
+        assert load_graph(found.path).fingerprint() == graph.fingerprint()
+        assert load_graph(found.path).ids.tolist() == graph.ids.tolist()
 
     def test_notes_and_the_command_are_kept(self, graph, tmp_path):
-        origin = Origin("friends", ("12 rows.", "1 was empty."), "egoscore detect 'my friends'")
+        origin = Origin("friends", READ, "egoscore detect 'my friends'")
         found = detect(graph, origin, EgoScore(**QUICK), tmp_path)
-        assert Findings.read(tmp_path).notes == found.findings.notes == ("12 rows.", "1 was empty.")
+        assert written(tmp_path).notes == found.findings.notes == READ
         config = json.loads((tmp_path / "config.json").read_text())
         assert config["command"] == "egoscore detect 'my friends'"
 
-    def test_what_was_left_out_is_kept_with_the_notes_and_told_in_the_report(self, graph, tmp_path):
+    def test_dropped_edges_are_noted(self, graph, tmp_path):
         less = replace(graph, dropped_self_loops=1, dropped_duplicates=1234)
-        found = detect(less, Origin("friends", ("12 rows.",)), EgoScore(**QUICK), tmp_path)
-        left_out = ("Left out: 1 self-loop.", "Left out: 1,234 repeated edges.")
-        assert Findings.read(tmp_path).notes == found.findings.notes == (*left_out, "12 rows.")
-        page = (tmp_path / "report.html").read_text()
+        found = detect(less, Origin("friends", READ), EgoScore(**QUICK), tmp_path)
+        *dropped, first, second = found.findings.notes
+        assert (first, second) == READ
+        assert [note.fields["count"] for note in dropped] == [1, 1234]
+        assert written(tmp_path).notes == found.findings.notes
         record = json.loads(detection_record(found, 1))
-        assert all(sentence in page for sentence in left_out)
-        assert record["notes"] == [*left_out, "12 rows."]
+        assert [note["code"] for note in record["codes"]][:2] == [note.code for note in dropped]
         assert record["network"]["dropped_duplicates"] == 1234
-
-    @pytest.mark.parametrize("steps", [1, 599, 600, 601, 2000])
-    def test_of_the_losses_no_more_than_can_be_drawn(self, graph, tmp_path, monkeypatch, steps):
-        detector = EgoScore(updates=2, hidden_size=8).fit(graph)
-        history = np.arange(steps * 3.0).reshape(steps, 3)
-        monkeypatch.setattr(detector, "fit_in", lambda run, network: detector)
-        detector.loss_history_ = history
-        found = detect(graph, Origin("friends"), detector, tmp_path).findings
-        assert found.num_steps == steps
-        assert len(found.losses) == min(steps, 600)
-        assert (found.losses[0], found.losses[-1]) == (tuple(history[0]), tuple(history[-1]))
 
     def test_without_training_there_are_no_losses(self, graph, tmp_path):
         found = detect(graph, Origin("friends"), EgoScore(**QUICK | {"epochs": 0}), tmp_path)
         assert (found.findings.losses, found.findings.num_steps) == ((), 0)
 
-    def test_what_the_network_says_of_its_nodes_may_be_anything(self, graph, tmp_path):
-        """Nothing that the ranking can hold may end a run that is nearly finished."""
+    def test_columns_of_the_user_may_hold_anything(self, graph, tmp_path):
+        """No value in the ranking may end a run that is nearly finished."""
         info = {
             "=a": np.array(["=1"] * 30),
             "list": np.empty(30, object),
@@ -174,10 +173,10 @@ class TestWithoutLabels:
         found = detect(replace(graph, labels=None), Origin("friends"), EgoScore(**QUICK), tmp_path)
         assert found.evaluation is None
         assert "known_label" not in found.ranking.column_names
-        assert "Known outliers" not in (tmp_path / "report.html").read_text()
+        assert "ROC-AUC" not in (tmp_path / "report.html").read_text()
 
     @pytest.mark.parametrize("label", [0, 1])
-    def test_nor_where_all_labels_are_the_same(self, graph, tmp_path, label):
+    def test_labels_that_are_all_equal_are_not_evaluated(self, graph, tmp_path, label):
         alike = replace(graph, labels=np.full(30, label, dtype=np.int8))
         found = detect(alike, Origin("friends"), EgoScore(**QUICK), tmp_path)
         assert found.evaluation is None
@@ -185,7 +184,7 @@ class TestWithoutLabels:
 
 
 class TestRefusals:
-    def test_a_gpu_that_is_not_there_leaves_nothing_behind(self, graph, tmp_path, monkeypatch):
+    def test_a_missing_gpu_leaves_nothing_behind(self, graph, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         with pytest.raises(DeviceError, match="GPU 0"):
             detect(graph, Origin("friends"), EgoScore(**QUICK, gpu=0), tmp_path / "run")
@@ -199,7 +198,7 @@ class TestRefusals:
 
 
 class TestDescription:
-    def test_it_says_what_the_network_is(self):
+    def test_it_describes_the_graph(self):
         edges = [[0, 1, 1, 2, 2, 3], [1, 0, 0, 2, 2, 4]]
         directed = AttributedGraph.from_edges(edges, np.eye(5, 2), directed=True)
         assert describe(directed, Origin("friends"), EgoScore(preset="paper"))["network"] == {
@@ -212,7 +211,7 @@ class TestDescription:
             "dropped_duplicates": 1,
         }
 
-    def test_it_says_how_nodes_were_scored(self, graph):
+    def test_it_holds_the_settings(self, graph):
         detector = EgoScore("paper", seed=7, contamination=0.3, alpha=0.25)
         config = describe(graph, Origin("friends"), detector)
         assert config["settings"] == asdict(detector.settings())
@@ -220,13 +219,13 @@ class TestDescription:
         assert (config["seed"], config["preset"], config["contamination"]) == (7, "paper", 0.3)
         assert config["source"] == "friends"
 
-    def test_it_says_with_which_versions(self, graph):
+    def test_it_holds_the_versions(self, graph):
         found = describe(graph, Origin("friends"), EgoScore(preset="paper"))["versions"]
         assert found.pop("python") == platform.python_version()
         packages = ("egoscore", "numba", "numpy", "scipy", "torch")
         assert found == {name: version(name) for name in packages}
 
-    def test_it_knows_other_data_and_not_other_labels(self, graph):
+    def test_the_fingerprint_is_of_the_data_without_labels(self, graph):
         def fingerprint(network):
             return describe(network, Origin("friends"), EgoScore(preset="paper"))["fingerprint"]
 

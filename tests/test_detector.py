@@ -7,13 +7,16 @@ import pickletools
 import re
 import types
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import Barrier
 
 import networkx as nx
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from scipy.stats import false_discovery_control
 from sklearn.base import clone
@@ -22,13 +25,16 @@ from sklearn.utils import estimator_checks
 
 from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.detect import Origin, detect
-from egoscore.diffuse import SDES, VP
-from egoscore.engine import measure as measuring
-from egoscore.engine.files import load_tensors
+from egoscore.detectors.conditional.settings import ConditionalSettings
+from egoscore.detectors.paper import components
+from egoscore.detectors.paper import shards as measuring
+from egoscore.detectors.paper.components import measure
+from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.sde import SDES, VP
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.errors import DeviceError, InputError, ParameterError, RunError
-from egoscore.graph.columns import FeatureColumn
-from egoscore.score import ReconstructionConfig, components, measure
-from egoscore.settings import PRESETS
+from egoscore.graph.feature_column import FeatureColumn
+from egoscore.run.files import load_tensors
 
 QUICK = {
     "preset": "paper",
@@ -38,7 +44,7 @@ QUICK = {
     "steps": 10,
     "hidden_size": 8,
 }
-SURPRISE = {"updates": 3, "hidden_size": 8}  # the same with the default preset
+DEFAULT = {"updates": 3, "hidden_size": 8}  # the same with the default preset
 CLOSE = {"rtol": 1e-4, "atol": 0.0}
 
 
@@ -273,7 +279,7 @@ class TestInductive:
     @pytest.mark.parametrize("directed", [False, True])
     def test_another_directedness_is_refused(self, directed):
         detector = quick().fit(generate_network(20, 40, 2, directed=directed))
-        with pytest.raises(InputError, match="fitted on a network that is"):
+        with pytest.raises(InputError, match="was fitted on a graph that is"):
             detector.decision_function(generate_network(20, 40, 2, directed=not directed))
 
 
@@ -455,7 +461,7 @@ class TestFiles:
     @pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"egoscore": "no json"}])
     def test_a_file_of_others_is_refused(self, tmp_path, metadata):
         save_file({"weight": torch.zeros(2)}, tmp_path / "foreign", metadata)
-        with pytest.raises(RunError, match="not a model of egoscore"):
+        with pytest.raises(RunError, match=str(tmp_path / "foreign")):
             EgoScore.load(tmp_path / "foreign")
 
     def test_a_pickle_is_refused_and_not_run(self, tmp_path):
@@ -582,7 +588,7 @@ class TestChoices:
             asked.append(num_workers)
             return measuring.measure_nodes(model, data, device)
 
-        monkeypatch.setattr("egoscore.engine.reconstructing.measure_nodes", measure_nodes)
+        monkeypatch.setattr("egoscore.detectors.paper.detector.measure_nodes", measure_nodes)
         quick(num_workers=3).fit(graph).decision_function(graph)
         assert asked == [3, 3]
 
@@ -593,27 +599,19 @@ class TestChoices:
 
     def test_a_gpu_that_is_not_there_is_refused(self, graph):
         gpu = torch.cuda.device_count()
-        with pytest.raises(DeviceError, match=f"GPU {gpu} was asked for"):
+        with pytest.raises(DeviceError, match=f"GPU {gpu} was requested"):
             quick(gpu=gpu).fit(graph)
 
     def test_progress_bars_do_not_show_outside_a_terminal(self, graph, capfd):
-        quick(verbose=1).fit(graph)
-        out, errors = capfd.readouterr()
-        assert errors == ""
-        assert out.count("\n") == 1  # what the network is, nothing else
-
-    def test_verbose_says_what_was_left_out_and_silence_is_the_default(self, capfd):
-        edges = [[0, 1, 1, 2], [1, 1, 2, 2]]
-        quick(verbose=1).fit((edges, np.eye(3)))
-        assert "Left out: 2 self-loops." in capfd.readouterr().out
-        quick().fit((edges, np.eye(3)))
-        assert capfd.readouterr() == ("", "")
+        for verbose in (0, 1):
+            quick(verbose=verbose).fit(graph)
+            assert capfd.readouterr() == ("", "")
 
 
 class TestPaperPreset:
     def test_settings_in_force_are_the_papers(self):
         settings = EgoScore(preset="paper").settings()
-        assert settings == PRESETS["paper"]
+        assert settings == PaperSettings()
         assert (settings.num_levels, settings.num_samples, settings.epochs) == (4, 3, 300)
         assert (settings.sde, settings.solver, settings.steps) == ("vp", "em", 100)
         assert (settings.weighting, settings.weight_decay) == ("sqrt_snr", 0.01)
@@ -637,50 +635,50 @@ def test_a_threshold_is_saved_as_it_was_fitted(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def surprised(graph):
+def default(graph):
     """A detector with the default preset; tests must not change it."""
-    return EgoScore(**SURPRISE).fit(graph)
+    return EgoScore(**DEFAULT).fit(graph)
 
 
 @pytest.fixture(scope="module")
-def surprised_file(surprised, tmp_path_factory):
+def default_file(default, tmp_path_factory):
     path = tmp_path_factory.mktemp("saved") / "model.safetensors"
-    surprised.save(path)
+    default.save(path)
     return path
 
 
 class TestDefaultPreset:
-    def test_it_is_the_default(self, graph, surprised):
-        assert EgoScore().settings() == PRESETS["default"]
-        assert surprised.preset == "default"
+    def test_it_is_the_default(self, graph, default):
+        assert EgoScore().settings() == ConditionalSettings()
+        assert default.preset == "default"
 
-    def test_the_contract_is_the_same(self, graph, surprised):
-        assert surprised.decision_score_.dtype == torch.float64
-        assert surprised.decision_score_.shape == surprised.label_.shape == (60,)
-        assert len(set(surprised.decision_score_.tolist())) > 50
-        assert int(surprised.label_.sum()) == 6
-        assert surprised.loss_history_.shape == (3, 9)
-        assert surprised.n_features_in_ == 4
-        answers = surprised.predict(return_score=True, return_prob=True, return_conf=True)
+    def test_the_contract_is_the_same(self, graph, default):
+        assert default.decision_score_.dtype == torch.float64
+        assert default.decision_score_.shape == default.label_.shape == (60,)
+        assert len(set(default.decision_score_.tolist())) > 50
+        assert int(default.label_.sum()) == 6
+        assert default.loss_history_.shape == (3, 9)
+        assert default.n_features_in_ == 4
+        answers = default.predict(return_score=True, return_prob=True, return_conf=True)
         assert all(bool(answer.isfinite().all()) for answer in answers)
 
-    def test_p_values_say_how_rare_a_score_is(self, surprised):
-        p_value = surprised.p_value_
+    def test_p_values_say_how_rare_a_score_is(self, default):
+        p_value = default.p_value_
         assert p_value.dtype == torch.float64
         assert 0 < float(p_value.min()) < float(p_value.max()) < 1
-        order = surprised.decision_score_.argsort()
+        order = default.decision_score_.argsort()
         assert bool((p_value[order].diff() <= 0).all())
 
     @pytest.mark.parametrize("fdr", [0.01, 0.53, 0.97])
-    def test_significance_is_that_of_the_p_values(self, graph, surprised, fdr):
-        detector = EgoScore(**SURPRISE, fdr=fdr).fit(graph)
-        assert torch.equal(detector.p_value_, surprised.p_value_)
+    def test_significance_is_that_of_the_p_values(self, graph, default, fdr):
+        detector = EgoScore(**DEFAULT, fdr=fdr).fit(graph)
+        assert torch.equal(detector.p_value_, default.p_value_)
         adjusted = false_discovery_control(detector.p_value_)
         assert detector.significant_.tolist() == (adjusted <= fdr).astype(int).tolist()
 
     def test_the_other_preset_knows_no_significance(self, graph, fitted):
-        detector = EgoScore(**SURPRISE).fit(graph)
-        detector.set_params(**{**dict.fromkeys(SURPRISE), **QUICK}).fit(graph)
+        detector = EgoScore(**DEFAULT).fit(graph)
+        detector.set_params(**{**dict.fromkeys(DEFAULT), **QUICK}).fit(graph)
         for other in (fitted, detector):
             assert not hasattr(other, "significant_")
 
@@ -693,100 +691,99 @@ class TestDefaultPreset:
         share = [(np.sum(score > s) + np.sum(score == s) / 2) / 60 for s in score[usual]]
         np.testing.assert_allclose(p_value[usual], share, atol=0.01)
 
-    def test_the_training_network_scores_as_in_training(self, graph, surprised):
-        assert torch.equal(surprised.decision_function(graph), surprised.decision_score_)
+    def test_the_training_network_scores_as_in_training(self, graph, default):
+        assert torch.equal(default.decision_function(graph), default.decision_score_)
 
     @pytest.mark.parametrize("directed", [False, True])
-    def test_a_network_never_seen_is_scored(self, surprised, directed):
+    def test_a_network_never_seen_is_scored(self, default, directed):
         other = generate_network(30, 70, 4, directed=directed, seed=1)
-        score = surprised.decision_function(other)
+        score = default.decision_function(other)
         assert score.shape == (30,)
         assert bool(score.isfinite().all())
-        assert torch.equal(surprised.predict(other), (score > surprised.threshold_).long())
+        assert torch.equal(default.predict(other), (score > default.threshold_).long())
 
-    def test_another_number_of_features_is_refused(self, surprised):
+    def test_another_number_of_features_is_refused(self, default):
         with pytest.raises(InputError, match="5 features but the detector was fitted on 4"):
-            surprised.decision_function(generate_network(20, 40, 5))
+            default.decision_function(generate_network(20, 40, 5))
 
-    def test_the_same_seed_gives_the_same_bits(self, graph, surprised):
-        again = EgoScore(**SURPRISE).fit(graph)
-        assert torch.equal(again.decision_score_, surprised.decision_score_)
-        np.testing.assert_array_equal(again.loss_history_, surprised.loss_history_)
-        other = EgoScore(**SURPRISE, seed=1).fit(graph)
-        assert not np.isclose(other.loss_history_, surprised.loss_history_).any()
+    def test_the_same_seed_gives_the_same_bits(self, graph, default):
+        again = EgoScore(**DEFAULT).fit(graph)
+        assert torch.equal(again.decision_score_, default.decision_score_)
+        np.testing.assert_array_equal(again.loss_history_, default.loss_history_)
+        other = EgoScore(**DEFAULT, seed=1).fit(graph)
+        assert not np.isclose(other.loss_history_, default.loss_history_).any()
 
-    def test_labels_and_ids_change_no_bit(self, graph, surprised):
+    def test_labels_and_ids_change_no_bit(self, graph, default):
         shuffled = np.random.default_rng(0).permutation(graph.labels)
         for labels in (shuffled, 1 - graph.labels, None):
             other = replace(graph, labels=labels, ids=np.arange(60)[::-1], node_info={})
-            score = EgoScore(**SURPRISE).fit(other, label=labels).decision_score_
-            assert torch.equal(score, surprised.decision_score_)
+            score = EgoScore(**DEFAULT).fit(other, label=labels).decision_score_
+            assert torch.equal(score, default.decision_score_)
 
-    def test_no_global_state_is_touched(self, graph, surprised):
+    def test_no_global_state_is_touched(self, graph, default):
         torch.manual_seed(5)
         np.random.seed(5)  # noqa: NPY002
         before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-        score = EgoScore(**SURPRISE).fit(graph).decision_score_
-        assert torch.equal(score, surprised.decision_score_)
+        score = EgoScore(**DEFAULT).fit(graph).decision_score_
+        assert torch.equal(score, default.decision_score_)
         assert torch.equal(torch.get_rng_state(), before[0])
         np.testing.assert_array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
 
-    def test_a_pyg_data_and_our_network_give_the_same_scores(self, pyg_data, surprised):
-        score = EgoScore(**SURPRISE).fit(pyg_data).decision_score_
-        assert torch.equal(score, surprised.decision_score_)
+    def test_a_pyg_data_and_our_network_give_the_same_scores(self, pyg_data, default):
+        score = EgoScore(**DEFAULT).fit(pyg_data).decision_score_
+        assert torch.equal(score, default.decision_score_)
 
     @pytest.mark.parametrize("size", [1, 2, 3])
     def test_networks_of_very_few_nodes(self, size):
         for seed in range(4):
             network = AttributedGraph.from_edges([[0], [size - 1]], np.eye(size))
-            detector = EgoScore(**SURPRISE, seed=seed).fit(network)
+            detector = EgoScore(**DEFAULT, seed=seed).fit(network)
             answers = detector.predict(return_score=True, return_prob=True, return_conf=True)
             assert all(bool(answer.isfinite().all()) for answer in answers)
 
     def test_progress_bars_do_not_show_outside_a_terminal(self, graph, capfd):
-        EgoScore(**SURPRISE, verbose=1).fit(graph)
-        out, errors = capfd.readouterr()
-        assert (out.count("\n"), errors) == (1, "")
+        EgoScore(**DEFAULT, verbose=1).fit(graph)
+        assert capfd.readouterr() == ("", "")
 
 
 class TestDefaultPresetFiles:
-    def test_what_is_loaded_is_what_was_saved(self, surprised_file, surprised, graph, other_graph):
-        loaded = EgoScore.load(surprised_file)
-        assert loaded.get_params() == surprised.get_params()
-        assert loaded.threshold_ == surprised.threshold_
+    def test_what_is_loaded_is_what_was_saved(self, default_file, default, graph, other_graph):
+        loaded = EgoScore.load(default_file)
+        assert loaded.get_params() == default.get_params()
+        assert loaded.threshold_ == default.threshold_
         for name in ("decision_score_", "label_", "p_value_", "significant_"):
-            assert torch.equal(getattr(loaded, name), getattr(surprised, name))
+            assert torch.equal(getattr(loaded, name), getattr(default, name))
         for data in (graph, other_graph):
-            expected = surprised.decision_function(data)
+            expected = default.decision_function(data)
             assert torch.equal(loaded.decision_function(data), expected)
-        np.testing.assert_array_equal(loaded.loss_history_, surprised.loss_history_)
-        for name, values in surprised.components_.columns().items():
+        np.testing.assert_array_equal(loaded.loss_history_, default.loss_history_)
+        for name, values in default.components_.columns().items():
             np.testing.assert_array_equal(loaded.components_.columns()[name], values)
 
-    def test_a_loaded_detector_can_be_saved_again(self, surprised_file, tmp_path):
-        EgoScore.load(surprised_file).save(tmp_path / "again")
-        assert (tmp_path / "again").read_bytes() == surprised_file.read_bytes()
+    def test_a_loaded_detector_can_be_saved_again(self, default_file, tmp_path):
+        EgoScore.load(default_file).save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == default_file.read_bytes()
 
     def test_the_largest_seed_works(self, graph, tmp_path):
-        detector = EgoScore(**SURPRISE, seed=2**64 - 1).fit(graph)
+        detector = EgoScore(**DEFAULT, seed=2**64 - 1).fit(graph)
         detector.save(tmp_path / "model")
         again = EgoScore.load(tmp_path / "model").decision_function(graph)
         assert torch.equal(again, detector.decision_score_)
 
-    def test_the_file_holds_tensors_and_no_pickle(self, surprised_file):
-        assert {name.split(".")[0] for name in load_file(surprised_file)} == {"model", "training"}
+    def test_the_file_holds_tensors_and_no_pickle(self, default_file):
+        assert {name.split(".")[0] for name in load_file(default_file)} == {"detector", "training"}
         with pytest.raises(ValueError, match=r"opcode|literal"):
-            list(pickletools.genops(surprised_file.read_bytes()))
+            list(pickletools.genops(default_file.read_bytes()))
 
     @pytest.mark.parametrize("kept", [0, 5, 100, 3000, -1])
-    def test_part_of_a_file_is_refused(self, surprised_file, tmp_path, kept):
+    def test_part_of_a_file_is_refused(self, default_file, tmp_path, kept):
         path = tmp_path / "part"
-        path.write_bytes(surprised_file.read_bytes()[:kept])
+        path.write_bytes(default_file.read_bytes()[:kept])
         with pytest.raises(RunError, match="not a complete safetensors file"):
             EgoScore.load(path)
 
-    def test_a_damaged_header_is_refused_or_harmless(self, surprised_file, tmp_path):
-        whole, path = surprised_file.read_bytes(), tmp_path / "damaged"
+    def test_a_damaged_header_is_refused_or_harmless(self, default_file, tmp_path):
+        whole, path = default_file.read_bytes(), tmp_path / "damaged"
         length = int.from_bytes(whole[:8], "little")
         rng = np.random.default_rng(0)
         for place in rng.integers(8, 8 + length, 100):
@@ -803,35 +800,38 @@ class TestDefaultPresetFiles:
         ["gone", None, "x", -1, [], {}, [["a"]], 10**400, True],
         ids=lambda value: repr(value)[:9],
     )
-    def test_whatever_else_the_metadata_say_is_refused_or_harmless(
-        self, surprised_file, tmp_path, value
-    ):
-        tensors, text = load_tensors(surprised_file)
-        whole, path = json.loads(text["egoscore"]), tmp_path / "hostile"
-        for inside in ([], ["facts"], ["parameters"], ["settings"]):
+    def test_changed_metadata_are_refused(self, default_file, tmp_path, value):
+        tensors, whole = load_tensors(default_file)
+        raw, path = raw_metadata(default_file), tmp_path / "changed"
+        for inside in ([], ["detector"], ["parameters"]):
             for name in place_in(whole, inside):
                 metadata = copy.deepcopy(whole)
                 place_in(metadata, inside)[name] = value
                 if value == "gone":
                     del place_in(metadata, inside)[name]
-                save_file(tensors, path, {"egoscore": json.dumps(metadata)})
-                try:
+                if metadata == whole:
+                    continue
+                save_file(tensors, path, raw | {"egoscore": json.dumps(metadata)})
+                with pytest.raises(RunError, match=r"checksum|format"):
                     EgoScore.load(path)
-                except RunError as error:
-                    assert str(path) in str(error)  # noqa: PT017
 
-    def test_without_one_of_its_tensors_it_is_refused(self, surprised_file, tmp_path):
-        tensors, text = load_tensors(surprised_file)
+    def test_without_one_of_its_tensors_it_is_refused(self, default_file, tmp_path):
+        tensors, _ = load_tensors(default_file)
         for name in tensors:
             rest = {key: value for key, value in tensors.items() if key != name}
-            save_file(rest, tmp_path / "part", text)
-            with pytest.raises(RunError, match="its parts do not fit together"):
+            save_file(rest, tmp_path / "part", raw_metadata(default_file))
+            with pytest.raises(RunError, match="checksum"):
                 EgoScore.load(tmp_path / "part")
 
     def test_metadata_nested_without_end_are_refused(self, tmp_path):
         save_file({"weight": torch.zeros(2)}, tmp_path / "deep", {"egoscore": '{"a":' * 10_000})
-        with pytest.raises(RunError, match="not a model of egoscore"):
+        with pytest.raises(RunError, match="not JSON"):
             EgoScore.load(tmp_path / "deep")
+
+
+def raw_metadata(path):
+    with safe_open(path, framework="pt") as file:
+        return file.metadata()
 
 
 def place_in(metadata, names):
@@ -847,7 +847,7 @@ def objects(values):
     return array
 
 
-@pytest.fixture(scope="module", params=[SURPRISE, QUICK], ids=["default", "paper"])
+@pytest.fixture(scope="module", params=[DEFAULT, QUICK], ids=["default", "paper"])
 def explained(request, graph):
     """A detector of either preset on a network with names; and how it was set."""
     named = replace(graph, ids=np.array([f"n{number}" for number in range(60)]))
@@ -865,7 +865,7 @@ class TestExplain:
         assert found.flag == bool(detector.label_[7])
         assert found.rank == int((score > score[7]).sum()) + 1
         assert found.ego_size == len(graph.neighbours_of(7)) + 1
-        assert found.summary.startswith(f"Node n7 is number {found.rank} of 60")
+        assert found.summary.startswith(f"n7 ranks {found.rank} of 60 ")
 
     def test_ranks_are_those_of_the_run(self, explained, tmp_path):
         detector, graph, how = explained
@@ -947,11 +947,63 @@ class TestExplain:
     def test_whatever_ids_there_are(self, graph, tmp_path, ids):
         """In memory by the id itself; in a run by the text that stands in the ranking."""
         named = replace(graph, ids=objects(ids))
-        found = detect(named, Origin("small"), EgoScore(**SURPRISE), tmp_path)
+        found = detect(named, Origin("small"), EgoScore(**DEFAULT), tmp_path)
         assert found.detector.explain(ids[0]).score == float(found.detector.decision_score_[0])
         assert found.detector.explain(ids[1]).score == float(found.detector.decision_score_[1])
         first = found.ranking.slice(0, 1).to_pylist()[0]
         assert EgoScore.load(tmp_path).explain(first["node"]).rank == 1
+
+
+class TestThreads:
+    """Callers keep their own torch settings, whenever a computation is interrupted."""
+
+    @pytest.fixture(autouse=True)
+    @staticmethod
+    def two_threads():
+        before = torch.get_num_threads()
+        torch.set_num_threads(2)
+        yield
+        assert caller_state() == (2, True)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(caller_state).result() == (2, True)
+        torch.set_num_threads(before)
+
+    def test_after_fit(self, explained):
+        _, graph, how = explained
+        EgoScore(**how).fit(graph)
+
+    def test_after_an_error_in_fit(self, explained):
+        with pytest.raises(InputError):
+            explained[0].decision_function(generate_network(20, 40, 3))
+
+    def test_while_explanations_are_suspended(self, explained):
+        detector = explained[0]
+        first, second = (detector.explain_all(["n1", "n2", "n3"]) for _ in range(2))
+        for some in (first, second, first):
+            next(some)
+            assert caller_state() == (2, True)
+        first.close()
+        assert caller_state() == (2, True)
+        assert [why.node for why in second] == ["n2", "n3"]
+
+    def test_after_two_fits_at_once(self, explained):
+        detector, graph, how = explained
+        meet = Barrier(2)
+
+        def fit(seed):
+            meet.wait()
+            return EgoScore(**how, seed=seed).fit(graph).decision_score_
+
+        with ThreadPoolExecutor(2) as pool:
+            scores = list(pool.map(fit, [0, 0]))
+            assert {pool.submit(torch.get_num_threads).result() for _ in range(4)} == {2}
+        assert torch.equal(scores[0], detector.decision_score_)
+        assert torch.equal(scores[1], detector.decision_score_)
+
+
+def caller_state():
+    """The number of threads, and whether denormal numbers are kept."""
+    return torch.get_num_threads(), float(torch.tensor(1e-40) * 1.0) > 0.0
 
 
 class TestExplainLater:
@@ -967,7 +1019,7 @@ class TestExplainLater:
         detector.save(tmp_path / "model.safetensors")
         for path in (tmp_path, tmp_path / "model.safetensors"):
             loaded = EgoScore.load(path)
-            with pytest.raises(InputError, match="loaded without its network") as caught:
+            with pytest.raises(InputError, match="loaded without its graph") as caught:
                 loaded.explain("n0")
             assert "\n" not in str(caught.value)
             ours, theirs = detector.explain("n0"), loaded.explain("n0", graph)
@@ -980,7 +1032,7 @@ class TestExplainLater:
         x = graph.features.copy()
         x[:, 1], x[:, 2], x[:, 3] = x[:, 1] > 0, 19_000 + 100 * x[:, 2].round(), x[:, 3] > 0
         described = replace(graph, features=x, columns=columns)
-        detect(described, Origin("small"), EgoScore(**SURPRISE), tmp_path)
+        detect(described, Origin("small"), EgoScore(**DEFAULT), tmp_path)
         found = {one.name: one for one in EgoScore.load(tmp_path).explain(5).features}
         assert set(found) == {"c0", "c1 = NZ", "c2", "c3"}
         assert found["c1 = NZ"].observed in ("yes", "no")
@@ -991,11 +1043,11 @@ class TestExplainLater:
         _, graph, how = explained
         detect(graph, Origin("small"), EgoScore(**how), tmp_path)
         (tmp_path / "network" / "edges.parquet").write_bytes(b"PAR1")
-        with pytest.raises(RunError, match=r"The network kept in .* is damaged"):
+        with pytest.raises(RunError, match=r"edges.parquet is damaged"):
             EgoScore.load(tmp_path).explain("n0")
 
 
-@pytest.mark.parametrize("how", [SURPRISE, QUICK], ids=["default", "paper"])
+@pytest.mark.parametrize("how", [DEFAULT, QUICK], ids=["default", "paper"])
 class TestAuto:
     def test_those_far_out_are_flagged(self, graph, how):
         detector = EgoScore(**how, contamination="auto").fit(graph)
@@ -1050,7 +1102,7 @@ def with_cities(first, second):
 
 
 class TestTitles:
-    @pytest.mark.parametrize("how", [SURPRISE, QUICK], ids=["default", "paper"])
+    @pytest.mark.parametrize("how", [DEFAULT, QUICK], ids=["default", "paper"])
     def test_other_categories_are_refused(self, how, tmp_path):
         fitted = EgoScore(**how).fit(with_cities("Oslo", "Rome"))
         fitted.save(tmp_path / "model")
@@ -1060,11 +1112,8 @@ class TestTitles:
             for use in (detector.decision_function, partial(detector.explain, 0)):
                 with pytest.raises(InputError) as caught:
                     use(with_cities("Bern", "Oslo"))
-                assert str(caught.value) == (
-                    "The detector was fitted on other features: the network has 'city = Bern' and "
-                    "lacks 'city = Rome'; give it the same columns with the same categories in "
-                    "the same order, or fit a detector on it."
-                )
+                assert "has 'city = Bern'" in str(caught.value)
+                assert "lacks 'city = Rome'" in str(caught.value)
 
     def test_tables_are_compared_as_well_and_their_order_counts(self):
         edges = {"source": range(40), "target": [*range(1, 40), 0]}
@@ -1073,9 +1122,9 @@ class TestTitles:
             "age": [n % 7 for n in range(40)],
             "pay": [n**2 for n in range(40)],
         }
-        detector = EgoScore(**SURPRISE).fit(AttributedGraph.from_tables(edges, nodes))
+        detector = EgoScore(**DEFAULT).fit(AttributedGraph.from_tables(edges, nodes))
         back = AttributedGraph.from_tables(edges, nodes, features=["pay", "age"])
-        with pytest.raises(InputError, match="has them in another order, 'pay', 'age'; give it"):
+        with pytest.raises(InputError, match="order, 'pay', 'age'"):
             detector.decision_function(back)
 
     def test_where_nothing_is_called_by_a_name_the_number_decides(self, tmp_path):
@@ -1084,9 +1133,9 @@ class TestTitles:
         named = AttributedGraph.from_edges(ends(graph), moments, feature_names=["when", "a", "b"])
         plain = AttributedGraph.from_edges(ends(graph), graph.features, feature_names=list("abc"))
         nameless = [(ends(graph), moments), (ends(graph), graph.features), plain]
-        detector = EgoScore(**SURPRISE).fit(named)
+        detector = EgoScore(**DEFAULT).fit(named)
         assert named.columns
         for data in nameless:
             assert bool(detector.decision_function(data).isfinite().all())
             assert detector.explain(0, data).node == "0"
-        assert bool(EgoScore(**SURPRISE).fit(nameless[0]).decision_function(named).isfinite().all())
+        assert bool(EgoScore(**DEFAULT).fit(nameless[0]).decision_function(named).isfinite().all())

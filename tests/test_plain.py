@@ -3,7 +3,6 @@
 import copy
 import itertools
 from dataclasses import replace
-from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -12,15 +11,13 @@ import pytest
 import torch
 
 from egoscore import AttributedGraph
-from egoscore.diffuse import VP
-from egoscore.ego import EgoGraphs
-from egoscore.keyed import Keys
-from egoscore.learn import ScoreModel
-from egoscore.learn.loss import add_gradients
-from egoscore.learn.state import TrainingState
-from egoscore.learn.train import _accumulate_gradients, _times
-from egoscore.reverse import SOLVERS, levels, num_steps
-from egoscore.score import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.ego import EgoGraphs
+from egoscore.detectors.paper.generative import ScoreModel
+from egoscore.detectors.paper.grid import levels, num_steps
+from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.sde import VP
+from egoscore.detectors.paper.solve import SOLVERS
+from egoscore.detectors.paper.train import TrainingState, _accumulate_gradients, _times
 
 SEED, LARGEST, HIDDEN, NUM_FEATURES = 3, 9, 8, 5
 
@@ -117,11 +114,10 @@ def test_losses_and_gradients_of_a_batch(example):
     egos, model = example
     centres = np.arange(len(egos))
     state = TrainingState(model, lr=0.01, weight_decay=0.0)
-    add = partial(add_gradients, written_out=model.written_out())
-    found = _accumulate_gradients(state, egos, centres, VP(), SEED, add)[:, 0]
+    found = _accumulate_gradients(state, egos, centres, VP(), SEED)
     gradients = {name: p.grad.clone() for name, p in model.named_parameters()}
     state.zero_gradients()
-    times = _times(Keys.for_nodes(SEED, centres), 0)
+    times = _times(SEED, 0, centres)
     losses = plain.losses(dict(model.named_parameters()), egos, centres, SEED, 0, times)
     for mean, each in zip(found, losses, strict=True):
         assert mean == pytest.approx(float(each.detach().mean()), rel=1e-5)

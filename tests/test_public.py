@@ -65,19 +65,17 @@ def test_every_error_of_ours_is_an_egoscore_error():
 @pytest.mark.parametrize(
     "folder",
     [
-        "read",
         "graph",
-        "ego",
-        "diffuse",
-        "learn",
-        "reverse",
-        "compare",
-        "score",
-        "surprise",
+        "load",
         "explain",
-        "tell",
+        "run",
         "engine",
+        "report",
+        "bench",
+        "bench.rivals",
+        "bench.families",
         "cli",
+        "detectors",
     ],
 )
 def test_every_stage_says_what_comes_in_what_goes_out_and_what_does_not_belong(folder):

@@ -1,6 +1,6 @@
 """The command line. Heavy parts are imported by the commands that need them.
 
-In: what a user typed. Out: calls of the package, and what to say. Not here: any mathematics.
+In: the arguments. Out: calls of the package, output and exit codes. Not here: any computation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ app = typer.Typer(
 )
 for command in (detect, report, bench, datasets):
     app.command()(command)
-# a node may be called -12, which is no option then
+# so that a node may be called -12
 app.command(context_settings={"ignore_unknown_options": True})(explain)
 
 
@@ -50,30 +50,27 @@ def _root(
 
 
 def program() -> NoReturn:
-    """The command line in a process of its own, which ends here.
+    """Entry point: run the command line and end the process.
 
-    The interpreter is not taken down in the usual way: a thread of pyarrow that lets go of a file
-    at that moment would abort the process.
+    The interpreter is not finalized: a thread of pyarrow that closes a file at that moment would
+    abort the process.
     """
     code: object = 0
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _patient(sys.stdout)
+        sys.stdout = _ignoring_closed_pipes(sys.stdout)
     try:
         main()
     except SystemExit as end:
         code = end.code
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # whoever read it may be gone
+        with suppress(OSError, ValueError):  # the pipe may be closed
             stream.flush()
     os._exit(code if isinstance(code, int) else 0)
 
 
-class _Patient(io.FileIO):
-    """Output of which whoever reads it may stop reading: what comes then is for nobody.
-
-    So `detect … | head` ends its run and writes it.
-    """
+class _PipeWriter(io.FileIO):
+    """Output that ignores a closed pipe, so that `detect … | head` still finishes its run."""
 
     def write(self, data: Any) -> int:
         try:
@@ -82,23 +79,23 @@ class _Patient(io.FileIO):
             return len(data)
 
 
-def _patient(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    raw = _Patient(stream.fileno(), "wb", closefd=False)
+def _ignoring_closed_pipes(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    raw = _PipeWriter(stream.fileno(), "wb", closefd=False)
     return io.TextIOWrapper(
         io.BufferedWriter(raw), stream.encoding, line_buffering=stream.line_buffering
     )
 
 
 def main() -> None:
-    """Run the command line; what a user did wrong becomes one sentence and exit code 2."""
+    """Run the command line; an error of the user is printed on one line, with exit code 2."""
     from egoscore.errors import EgoScoreError, ParameterError
+    from egoscore.text import command_line_options
 
-    if isinstance(
-        sys.stdout, io.TextIOWrapper
-    ):  # a node's name that cannot be shown is spelled out
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters it cannot encode
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False)
+        with command_line_options():
+            code = app(standalone_mode=False)
         sys.stdout.flush()
     except ParameterError as error:
         option = error.name.replace("_", "-")
@@ -119,7 +116,7 @@ def main() -> None:
 
 
 def _refuse(sentence: str) -> NoReturn:
-    if sentence:  # there is none when no command was given: help was shown instead
+    if sentence:  # it is empty if no command was given, where help is shown instead
         print(f"egoscore: {sentence}", file=sys.stderr)
     sys.exit(2)
 

@@ -39,9 +39,9 @@ def bench(
     Give the same command again to continue a benchmark that was interrupted. With its defaults
     it takes days on a laptop; --datasets disney --trials 3 takes minutes.
     """
-    from egoscore.benchmark.command import list_rows, run_and_tell
-    from egoscore.benchmark.runner import Benchmark
-    from egoscore.benchmark.worker import Limits
+    from egoscore.bench.command import list_rows, run_and_report
+    from egoscore.bench.runner import Benchmark
+    from egoscore.bench.worker import Limits
 
     if list_methods:
         list_rows()
@@ -57,7 +57,7 @@ def bench(
         retry=retry,
     )
     try:
-        run_and_tell(plan, figures)
+        run_and_report(plan, figures)
     except KeyboardInterrupt:
         typer.echo("egoscore: interrupted; the same command continues the benchmark.", err=True)
         raise typer.Exit(130) from None

@@ -1,4 +1,4 @@
-"""The commands that look at what is there: a run, or the data sets."""
+"""The commands that read: `explain` and `report` a run, list the `datasets`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from egoscore.cli.options import AsJson, DataDir
 
 if TYPE_CHECKING:
-    from egoscore.bars import Bars
     from egoscore.explain.explanation import Explanation
+    from egoscore.progress import Bars
 
 Run = Annotated[Path, typer.Argument(help="The directory that `egoscore detect` wrote.")]
 
@@ -21,37 +21,29 @@ def explain(
     node: Annotated[str, typer.Argument(help="The node's id, as in scores.csv.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say why a node has its score: what deviates, which ties surprise, how unusual that is."""
+    """Explain the score of a node: what deviates, unexpected edges, how unusual that is."""
     import json
 
-    from egoscore.tell.progress import passing_bars
+    from egoscore.progress_bars import passing_bars
 
     found = _explanation(run, node, passing_bars(int(not as_json)))
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
-        from egoscore.tell.explained import show_explanation
+        from egoscore.report.console import show_explanation
 
         show_explanation(found)
 
 
-def _explanation(run: Path, node: str, bars: Bars) -> Explanation:
-    """Why a node of a finished run has its score."""
-    with bars("Explaining", 4, "steps") as advance:
+def _explanation(path: Path, node: str, bars: Bars) -> Explanation:
+    with bars("Explaining", 3, "steps") as advance:
         from egoscore.detector import EgoScore
-        from egoscore.engine.files import EDGES_FILE, MODEL_FILE, NODES_FILE
-        from egoscore.engine.kept_network import require_size
-        from egoscore.tell.findings import Findings
-        from egoscore.tell.mending import needing
+        from egoscore.run.reader import Run
 
-        Findings.read(run)  # says what to do where there is no finished run
+        run = Run.open(path)
+        detector = run.detector(EgoScore.load)
         advance(1)
-        with needing(run, MODEL_FILE):
-            detector = EgoScore.load(run)
-        advance(1)
-        with needing(run, NODES_FILE, EDGES_FILE):
-            require_size(run, len(detector.decision_score_), detector.n_features_in_)
-            detector.explain_all([])  # reads the network, which the detector then keeps
+        _ = run.graph  # checks it, and says how to repair it
         advance(1)
         found = detector.explain(node)
         advance(1)
@@ -64,11 +56,11 @@ def report(
         Path | None, typer.Option(help="Where to write the page. Default: RUN/report.html.")
     ] = None,
 ) -> None:
-    """Write the page about a run: one HTML file that needs nothing else."""
-    from egoscore.tell.progress import passing_bars
+    """Write the report of a run: one HTML file that needs nothing else."""
+    from egoscore.progress_bars import passing_bars
 
     with passing_bars(1)("Writing the report", 2, "steps") as advance:
-        from egoscore.tell.again import write_report
+        from egoscore.report.html import write_report
 
         advance(1)
         written = write_report(run, out)
@@ -78,7 +70,7 @@ def report(
 
 def datasets(data_dir: DataDir = None) -> None:
     """List the data sets that can be loaded by name, and from where."""
-    from egoscore.graph.datasets import list_datasets
-    from egoscore.tell.console import show_datasets
+    from egoscore.load.datasets import list_datasets
+    from egoscore.report.console import show_datasets
 
     show_datasets(list_datasets(data_dir))

@@ -1,5 +1,5 @@
-"""The stages put to work: fit a model, measure many nodes, keep a run on disk.
+"""Where work runs: in this process or in several.
 
-In: a network and settings. Out: a fitted model, component tables, files.
-Not here: mathematics of any stage.
+In: a picklable task and shards of a graph's nodes. Out: one result per shard, in any order.
+Not here: what is computed.
 """

@@ -1,5 +1,5 @@
-"""Why a node: what deviates, which ties surprise, how unusual that is, in words.
+"""Why a node has its score: which features, edges and quantities are unusual, and how unusual.
 
-In: a fitted recipe, a network, a node. Out: an `Explanation`, plain data that is written, printed
-and drawn as it is. Not here: any page, table or terminal.
+In: a fitted detector, a graph, a node. Out: an `Explanation`, plain data with a summary sentence.
+Not here: reports, tables, the terminal.
 """

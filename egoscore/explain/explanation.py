@@ -8,13 +8,13 @@ from typing import Any, Self, final
 
 @dataclass(frozen=True)
 class Deviation:
-    """One quantity of a node beside what was expected, both as the user would write them.
+    """The observed and the expected value of one quantity, both as the user would write them.
 
-    Attributes: `size` how far it is off, in usual errors: positive is more than expected;
-    `kind` as in `FeatureColumn`; `unit` what the user's numbers have beside them, such as $ or %;
-    `observed_value` and `expected_value` the same as numbers, None where there is none: of dates
-    days since 1970, of yes and no 1 and 0, of what may be missing 1 where it is; `is_amount`
-    whether nothing below zero was seen, so that twice as much means something.
+    Attributes: `size` of the deviation in units of the usual error, positive if more than expected;
+    `kind` as in `FeatureColumn`; `unit` of the user's numbers, such as $ or %; `observed_value` and
+    `expected_value` as numbers, None where there is none: dates are days since 1970, yes and no are
+    1 and 0, a missing value is 1; `is_amount` whether no value is negative, so that ratios make
+    sense.
     """
 
     name: str
@@ -32,8 +32,8 @@ class Deviation:
 class Tie:
     """The edge to one neighbour, or the lack of it.
 
-    Attributes: `node` the neighbour; `surprise` positive where the model would rather have it
-    otherwise, negative where it is as expected; `present` whether the edge is there.
+    Attributes: `node` the neighbour; `surprise` positive where the edge, or its absence, is
+    unexpected, negative where it is expected; `present` whether the edge exists.
     """
 
     node: str
@@ -45,8 +45,8 @@ class Tie:
 class Component:
     """One part of the score.
 
-    Attributes: `value` as measured; `percentile` percent of the nodes with ego-graphs of about the
-    same size that have less.
+    Attributes: `value` as measured; `percentile` the percentage of nodes with a smaller value,
+    among those with ego-graphs of about the same size.
     """
 
     name: str
@@ -74,15 +74,15 @@ class Picture:
 
 @dataclass(frozen=True)
 class Reasons:
-    """What can be told about one node, before it is put into words.
+    """The reasons of one node's score as data.
 
-    Attributes: `questions` how surprising each answer is, strongest first; `causes` those by which
-    it is among the 5% most surprising, the one that is told first being first; `features` and
-    `structure` what deviates most, largest first; `surprising` ties first those that surprise
-    most, `expected` ties first those that fit best; `unlike` in which columns it differs most from
-    those around it, what these have being expected; `energy_before` and `energy_after` how much it
-    differs from its neighbours, as it is and as it is expected; `components` how unusual every
-    part of the score is among the nodes that `compared_with` names.
+    Attributes: `questions` how surprising each answer is, strongest first; `causes` the questions
+    by which the node is among the 5% most surprising, most important first; `features` and
+    `structure` the largest deviations; `surprising` ties, most unexpected first; `expected` ties,
+    best fit first; `unlike` the columns in which it differs most from its neighbours, whose mean is
+    the expected value; `energy_before` and `energy_after` how much it differs from its neighbours
+    as observed and as predicted; `components` the parts of the score and how unusual each is among
+    the nodes that `compared_with` describes.
     """
 
     ego_size: int
@@ -105,7 +105,7 @@ class Reasons:
 @final
 @dataclass(frozen=True)
 class Explanation(Reasons):
-    """Why a node has its score: its reasons, where it stands, and both in words.
+    """Why a node has its score: its reasons, its rank, and both in words.
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
     threshold; `reason` the first cause in a few words; `summary` one sentence.
@@ -127,7 +127,7 @@ class Explanation(Reasons):
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Self:
-        """What `to_dict` gave, also after a journey through JSON."""
+        """What `to_dict` gave, also if it was JSON in between."""
         parts: dict[str, type[Deviation | Tie | Component]] = {
             **dict.fromkeys(("features", "structure", "unlike"), Deviation),
             **dict.fromkeys(("surprising", "expected"), Tie),

@@ -1,4 +1,4 @@
-"""An ego-graph before and after, cut down to what can be looked at."""
+"""An ego-graph before and after, reduced to a size that can be drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.explain.reasons import shortened
+from egoscore.explain.explainer import shortened
 from egoscore.graph import AttributedGraph
 
 MOST_NODES = 24
@@ -17,7 +17,7 @@ _SHORT = 3
 def shades(
     before: NDArray[np.floating], after: NDArray[np.floating]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Both (n,) between 0 and 1: from the least of all values to the greatest."""
+    """Both (n,) scaled to 0 for the smallest of all values and 1 for the largest."""
     low = min(float(before.min()), float(after.min()))
     spread = max(float(before.max()), float(after.max())) - low or 1.0
     first, second = (

@@ -1,11 +1,11 @@
-"""A network from whatever the user has."""
+"""A graph from whatever the user has."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from egoscore.errors import InputError
-from egoscore.graph.network import AttributedGraph
+from egoscore.graph.attributed_graph import AttributedGraph
 
 
 def as_graph(data: Any, directed: bool = False) -> AttributedGraph:
@@ -27,6 +27,6 @@ def as_graph(data: Any, directed: bool = False) -> AttributedGraph:
             return AttributedGraph.from_scipy(structure, features, directed)
         return AttributedGraph.from_edges(structure, features, directed)
     raise InputError(
-        "A network must be an AttributedGraph, a PyG Data, a networkx graph, or a pair (scipy "
+        "A graph must be an AttributedGraph, a PyG Data, a networkx graph, or a pair (scipy "
         f"adjacency, features) or (edges of shape (2, E), features) (found {type(data).__name__})."
     )

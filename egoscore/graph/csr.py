@@ -1,4 +1,4 @@
-"""Compressed sparse rows: how a network's edges are kept.
+"""Compressed sparse rows: how a graph's edges are kept.
 
 They are sorted by code of our own and not by scipy: of millions of edges no more copies are made
 than needed. It is loaded when it is first needed, so that names of data sets are known at once.

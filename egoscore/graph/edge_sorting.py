@@ -1,6 +1,6 @@
 """Edges sorted by node, in place: the compiled part of `csr`, loaded where edges are sorted."""
 
-from egoscore.keyed import compiled
+from egoscore.jit import compiled
 
 _SHORT = 20
 

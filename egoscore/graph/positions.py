@@ -1,4 +1,4 @@
-"""Where nodes are in the whole network, which their ego-graphs do not show.
+"""Where nodes are in the whole graph, which their ego-graphs do not show.
 
 A model may be told these numbers: they are given, not noised and not modelled. All are (N, 8),
 each column with zero mean and unit deviation, and follow edges both ways.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from egoscore.graph.network import AttributedGraph
+from egoscore.graph.attributed_graph import AttributedGraph
 
 NUM_POSITIONS = 8
 _VALUES_AT_ONCE = 2**24
@@ -24,7 +24,7 @@ def laplacian(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
     """Eigenvectors of the smallest eigenvalues of the normalised Laplacian, but for the first.
 
     Dwivedi & Bresson, "A generalization of transformer networks to graphs", 2021. The sign of a
-    vector is arbitrary: here its largest entry is positive. They mean nothing across networks.
+    vector is arbitrary: here its largest entry is positive. They mean nothing across graphs.
     """
     spread = _symmetric(graph)
     count = min(NUM_POSITIONS + 1, graph.num_nodes)
@@ -49,7 +49,7 @@ def random_walk(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
 
     Dwivedi et al., "Graph neural networks with learnable structural and positional
     representations", 2022. The diagonals of the powers are estimated by random signs
-    (Hutchinson, 1989), more of them on smaller networks: cost is linear in the edges.
+    (Hutchinson, 1989), more of them on smaller graphs: cost is linear in the edges.
     """
     spread = _symmetric(graph)  # its powers have the same diagonal as those of the walk
     size, random = graph.num_nodes, np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def _agreeing(halves: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether two independent estimates (2, N, C) of a column agree, (C,).
 
     Where they do not there is nothing to see but the error of the estimate: a walk on a
-    two-sided network, say, is never back after an odd number of steps.
+    bipartite graph, say, is never back after an odd number of steps.
     """
     first, second = halves - halves.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))

@@ -1,4 +1,4 @@
-"""Feature scaling: fitted once on the training network, then part of the model."""
+"""Feature scaling: fitted once on the training graph, then part of the model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.network import AttributedGraph
-from egoscore.numerals import counted
+from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.text import counted
 
 _ROWS_AT_ONCE = 65_536
 _STEADY = 0.999
@@ -46,15 +46,15 @@ class FeatureScaling:
         return cls(mean, factor)
 
     def apply(self, graph: AttributedGraph) -> AttributedGraph:
-        """The same network with scaled features."""
+        """The same graph with scaled features."""
         self.require_fitting(graph)
         return replace(graph, features=self.scale(graph.features))
 
     def require_fitting(self, graph: AttributedGraph) -> None:
-        """Refuse a network with another number of features."""
+        """Refuse a graph with another number of features."""
         if graph.num_features != len(self.mean):
             raise InputError(
-                f"The network has {counted(graph.num_features, 'feature')} but the detector was "
+                f"The graph has {counted(graph.num_features, 'feature')} but the detector was "
                 f"fitted on {len(self.mean)}; give it the same columns in the same order."
             )
 
@@ -97,5 +97,5 @@ def _within(values: NDArray[np.float32], farthest: float) -> tuple[float, float]
 
 
 def standardised(graph: AttributedGraph) -> AttributedGraph:
-    """The same network, every feature with zero mean and unit standard deviation."""
+    """The same graph, every feature with zero mean and unit standard deviation."""
     return FeatureScaling.fit(graph.features).apply(graph)

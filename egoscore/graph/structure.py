@@ -1,4 +1,4 @@
-"""What a node's place in the network looks like, as numbers that mean the same in any network.
+"""The position of a node in a graph, as numbers that mean the same in any graph.
 
 Edges are followed both ways. All of it is counted, nothing estimated: cost is linear in the edges
 but for the triangles, which take at most the largest core number of steps per edge.
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bars import Bars, no_bars
-from egoscore.graph.columns import LOGARITHM, FeatureColumn
+from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.csr import Csr
-from egoscore.graph.network import AttributedGraph
-from egoscore.keyed import compiled
-from egoscore.memory import give_back_memory
+from egoscore.graph.feature_column import LOGARITHM, FeatureColumn
+from egoscore.jit import compiled
+from egoscore.progress import Bars, no_bars
+from egoscore.runtime import release_memory
 
 STRUCTURE = (
     "log_degree",
@@ -30,14 +30,14 @@ STRUCTURE = (
 _NODES_AT_ONCE = 1 << 16
 
 
-# what the columns are called for a reader, and which are kept as the logarithm of one plus
+# Names for readers; those in _LOGARITHMS are stored as log(1 + value).
 NAMES = {
     "log_degree": "number of neighbours",
-    "clustering": "share of neighbours joined with each other",
-    "common_neighbours": "neighbours it shares with a neighbour",
-    "neighbours_degree": "neighbours its neighbours have",
-    "return_2": "dependence of its neighbours on it",
-    "return_3": "closedness of its circle",
+    "clustering": "clustering coefficient",
+    "common_neighbours": "neighbours shared with each neighbour",
+    "neighbours_degree": "average degree of its neighbours",
+    "return_2": "share of its neighbours' links that go to it",
+    "return_3": "three-step return probability",
     "core": "core number",
 }
 _LOGARITHMS = ("log_degree", "common_neighbours", "neighbours_degree", "core")
@@ -74,10 +74,10 @@ def fill_structure(
     for part, _, divisor in _parts(near):
         inverse[part] = 1.0 / divisor
     core, place = _peeled(near)
-    give_back_memory()
+    release_memory()
     triangles, products = _through_triangles(near, place, inverse, bars)
     del place
-    give_back_memory()
+    release_memory()
     for part, degrees, divisor in _parts(near):
         found[part, 1] = 2.0 * triangles[part] / np.maximum(degrees * (degrees - 1), 1)
         found[part, 2] = np.log1p(2.0 * triangles[part] / divisor)

@@ -1,9 +1,8 @@
-"""What becomes of a command in the docs: it is run, or what takes long is parsed.
+"""Runs the commands of the docs, or parses those that take long.
 
-The rule. `egoscore` is run, except `bench` with more than three trials, what would change the shell
-of whoever runs the tests, and what needs data that are not there. Those, and `python
-benchmarks/…`, are given to their own parsers and stopped before they do anything. `make` must have
-the target, `pip install` the extras.
+`egoscore` is run, except `bench` with more than one trial, what would change the shell of the user,
+and what needs data that are not there. These and `python benchmarks/…` are given to their own
+parsers and stopped before they do anything. `make` must have the target, `pip install` the extras.
 """
 
 import argparse
@@ -19,9 +18,11 @@ from docs.pages import ROOT
 from typer.testing import CliRunner
 
 from egoscore.cli import app
+from egoscore.text import command_line_options
 
 DATA = ROOT.parent / "shared" / "data"
-_MOST_TRIALS = 3
+_MOST_TRIALS = 1
+_COLUMNS = 100  # of the terminal that the pages show
 
 
 def run(words):
@@ -41,12 +42,15 @@ def _egoscore(words):
         parse_egoscore(words)
         return ""
     words = [str(DATA) if word == "../shared/data" else word for word in words]
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("egoscore.report.console._WIDE", _COLUMNS)
+        with command_line_options():
+            result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, (words, result.output)
     assert result.output
     if out is not None:
         Path(out).write_text(result.stdout, encoding="utf-8")
-    return result.stdout
+    return result.output
 
 
 def _is_long(words):

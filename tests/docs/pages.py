@@ -1,4 +1,4 @@
-"""The pages of the site, taken apart: blocks of code, what they show, and commands."""
+"""The pages of the site in parts: code blocks, what they print, and commands."""
 
 import re
 import shlex
@@ -12,6 +12,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 LANGUAGES = ("python", "sh", "text")  # run, run line by line, what the block before prints
 
 _FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_SNIPPET = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`((?:egoscore|python|make) [^`]+)`(?!`)")
 
 
@@ -31,12 +32,16 @@ class Block:
 
 
 def blocks(page):
-    """All fenced blocks of a page, in their order."""
+    """All fenced blocks of a page, in their order, with the files that they include."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(found[1].strip(), found[2], text[: found.start()].count("\n") + 1)
+        Block(found[1].strip(), _included(found[2]), text[: found.start()].count("\n") + 1)
         for found in _FENCED.finditer(text)
     ]
+
+
+def _included(text):
+    return _SNIPPET.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf-8"), text)
 
 
 def inline_commands(page):
@@ -46,11 +51,11 @@ def inline_commands(page):
 
 
 def plain(text, is_measured):
-    """What is printed, as it is compared: without frames, with single spaces.
+    """Printed text as it is compared: without colours and frames, with single spaces.
 
-    Decimals that were measured are not compared: other processors round otherwise, and presets
-    are cut short here.
+    Measured decimals are not compared, because other processors round differently.
     """
-    letters = re.sub(r"[\u2500-\u257f]+", " ", text)
+    letters = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    letters = re.sub(r"[\u2500-\u257f]+", " ", letters)
     letters = re.sub(r"[+-]?\d+\.\d+", "#", letters) if is_measured else letters
     return " ".join(letters.split())

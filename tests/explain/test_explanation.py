@@ -4,7 +4,7 @@ import json
 from dataclasses import fields
 
 import pytest
-from tell.samples import explanation
+from report.samples import explanation
 
 from egoscore import EgoScore, generate_network
 from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Reasons, Tie

@@ -1,4 +1,4 @@
-"""Whatever holds a network is understood, whatever does not is refused."""
+"""Whatever holds a graph is understood, whatever does not is refused."""
 
 import warnings
 

@@ -1,0 +1,97 @@
+"""`egoscore bench`: run a benchmark, write its tables and figures."""
+
+from __future__ import annotations
+
+from egoscore.bench.display import ShowProgress
+from egoscore.bench.draw import draw_figures
+from egoscore.bench.latex import PACKAGES, latex
+from egoscore.bench.markdown import (
+    FEWER,
+    cost_markdown,
+    defects_markdown,
+    heading,
+    legend,
+    legend_markdown,
+    markdown,
+    texts,
+    versions_markdown,
+    write_csv,
+)
+from egoscore.bench.methods import rows
+from egoscore.bench.plates import require_drawing
+from egoscore.bench.results import Results
+from egoscore.bench.runner import Benchmark, run_benchmark
+from egoscore.bench.summary import TITLES, Table
+from egoscore.run.files import write_text
+from egoscore.text import printable
+
+
+def run_and_report(plan: Benchmark, figures: bool) -> None:
+    """Run the benchmark, write its tables, print the first one, draw figures if requested."""
+    if figures:
+        require_drawing()
+    with ShowProgress() as watcher:
+        results = run_benchmark(plan, watcher)
+    write_tables(results)
+    for dataset in plan.datasets:
+        show_table(Table.of(results, "roc_auc"), dataset)
+    show_legend(Table.of(results, "roc_auc"))
+    print(f"Written to {plan.out}: results.jsonl, tables.md, tables.tex, tables.csv.")
+    if figures:
+        draw_figures(plan.out, plan.datasets, plan.data_dir, print)
+
+
+def show_table(table: Table, dataset: str) -> None:
+    """Print the rows of one data set."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    title = Text(printable(heading(table, dataset)), "table.title")
+    grid = Grid("method", title=title, title_justify="left")
+    for name in ("ROC-AUC (%)", "published", "size"):
+        grid.add_column(name, justify="right")
+    for row in table.rows:
+        if (row, dataset) in table.cells:
+            measured, *rest = texts(table, row, dataset)
+            cell = Text(measured)
+            if table.is_best(row, dataset):
+                cell.stylize("bold", end=measured.find(" ") if " " in measured else None)
+            grid.add_row(rows()[row].title, cell, *rest)
+    Console().print(grid)
+
+
+def show_legend(table: Table) -> None:
+    """Print how to read the tables."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for sentence in (FEWER, *legend(table)):
+        console.print(Text(printable(sentence)), soft_wrap=not console.is_terminal)
+
+
+def write_tables(results: Results) -> None:
+    """Write all metrics and the cost as Markdown, LaTeX and CSV."""
+    tables = [Table.of(results, metric) for metric in TITLES]
+    parts = [
+        legend_markdown(results),
+        *map(markdown, tables),
+        cost_markdown(results),
+        defects_markdown(results),
+    ]
+    parts.append(versions_markdown(results))
+    write_text(results.path / "tables.md", "\n".join(filter(None, parts)))
+    write_text(results.path / "tables.tex", "\n".join([PACKAGES, *map(latex, tables)]))
+    write_text(results.path / "tables.csv", write_csv(results))
+
+
+def list_rows() -> None:
+    """Print the methods by group, with name and title."""
+    width = max(map(len, rows()))
+    groups = dict.fromkeys(row.family for row in rows().values())
+    for group in groups:
+        print(group)
+        for name, row in rows().items():
+            if row.family == group:
+                print(f"  {name:{width}}  {row.title}")

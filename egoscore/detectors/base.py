@@ -1,0 +1,159 @@
+"""What a detector is: everything that the rest of the program knows about one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.explain.explainer import Explainer
+from egoscore.graph import AttributedGraph
+from egoscore.notes import Note
+from egoscore.progress import Bars, no_bars
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+Facts = dict[str, Any]
+FORMAT_VERSION = 5
+
+
+class Table(Protocol):
+    """What a detector measured about every node: the numbers all scores are computed from."""
+
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """Flat columns (N,) by name, as they are written to disk; `ego_size` comes first."""
+
+
+class Store(Protocol):
+    """Keeps finished parts of a computation by name, so that a killed run continues."""
+
+    def save(self, name: str, tensors: Mapping[str, Tensor], facts: Facts) -> None:
+        """Keep tensors and facts, replacing what has this name."""
+
+    def load(self, name: str) -> tuple[dict[str, Tensor], Facts] | None:
+        """What `save` kept, None if there is nothing; a damaged part is refused."""
+
+    def save_losses(self, names: Sequence[str], rows: Sequence[Sequence[float]]) -> None:
+        """Keep the training losses so far as a table for people."""
+
+    def save_shard(
+        self, number: int, columns: Mapping[str, NDArray[np.generic]], facts: Facts
+    ) -> None:
+        """Keep the columns of one shard of nodes."""
+
+    def load_shard(self, number: int) -> tuple[dict[str, NDArray[Any]], Facts] | None:
+        """What `save_shard` kept; None if there is nothing or it is damaged."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a detector computes; apart from the seed, none of it changes the result."""
+
+    seed: int
+    device: torch.device
+    num_workers: int = 1
+    bars: Bars = no_bars
+    store: Store | None = None
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Training losses: `values` (steps, curves); all curves are alike where `names` is empty."""
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...] = ()
+    step: str = "step"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a detector, for tables and reports; available without loading a model.
+
+    Attributes: `questions` that a score answers, by name, each as a question about the node;
+    `components` what each part of the score is, by column name without the noise level;
+    `compared_with` the nodes that percentiles refer to; `meaning` what a score means, given the
+    names of the questions asked and the number of nodes; `contrast` a sentence with the fields
+    `before` and `after` about how much a node differs from its neighbours; `has_zero` whether
+    scores start at zero.
+    """
+
+    questions: Mapping[str, str]
+    components: Mapping[str, str]
+    compared_with: str
+    meaning: Callable[[Sequence[str], int], str]
+    contrast: str
+    has_zero: bool = False
+
+
+class Detector(ABC):
+    """A fitted detector. Subclasses are final; `egoscore.detectors` registers them.
+
+    `is_calibrated` says whether p-values are good enough to control a false discovery rate.
+    """
+
+    is_calibrated: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, graph: AttributedGraph, settings: Any, job: Job) -> tuple[Self, Any]:
+        """Learn from a graph and measure its nodes, continuing what `job.store` has kept."""
+
+    @abstractmethod
+    def measure(self, graph: AttributedGraph, job: Job) -> Any:
+        """The table of a graph, which may be a new one."""
+
+    @abstractmethod
+    def score(self, table: Any) -> NDArray[np.float64]:
+        """One number per node (N,); higher is more abnormal."""
+
+    @abstractmethod
+    def p_values(
+        self, score: NDArray[np.float64], training_score: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """How rare scores as high are (N,), given the scores of the training graph."""
+
+    @abstractmethod
+    def answers(self, table: Any, nodes: Sequence[int]) -> list[dict[str, float]]:
+        """For each of `nodes`, minus the logarithm of how rare it is by each question."""
+
+    @abstractmethod
+    def caveats(self, graph: AttributedGraph, table: Any, num_significant: int) -> list[Note]:
+        """How far the ranking of a graph can be trusted, without looking at labels."""
+
+    @abstractmethod
+    def explainer(self, graph: AttributedGraph, table: Any, job: Job) -> Explainer:
+        """Finds the reasons of the nodes of a graph, given its table."""
+
+    def overlooked(self, graph: AttributedGraph, table: Any, listed: Sequence[int]) -> list[int]:
+        """Nodes that deserve a look because of a single quantity, apart from those `listed`."""
+        return []
+
+    @property
+    @abstractmethod
+    def model(self) -> Any:
+        """Everything that was learned."""
+
+    @property
+    @abstractmethod
+    def losses(self) -> Losses:
+        """The losses of training."""
+
+    @property
+    @abstractmethod
+    def num_features(self) -> int:
+        """The number of features a graph must have."""
+
+    @abstractmethod
+    def to_tensors(self, table: Any) -> tuple[dict[str, Tensor], Facts]:
+        """Everything as named tensors and JSON facts, including the table of the training graph."""
+
+    @classmethod
+    @abstractmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor], facts: Facts) -> tuple[Self, Any]:
+        """What `to_tensors` gave."""

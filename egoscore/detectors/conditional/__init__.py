@@ -1,0 +1,6 @@
+"""The default detector: three questions about each node, about features, neighbours and position.
+
+In: a graph. Out: calibrated channels of every node and one score. A denoiser predicts the centre of
+an ego-graph from the rest: exactly for Gaussian data, with neural networks for what is not.
+Not here: the paper's reconstruction of whole ego-graphs.
+"""

@@ -1,0 +1,35 @@
+"""The words of the default detector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egoscore.detectors.base import Vocabulary
+from egoscore.detectors.conditional.channels import CHANNELS, QUESTIONS
+from egoscore.text import counted
+
+_SCALE = (
+    "A score of 2.3 means that about 1 in 10 {nodes} is at least as unusual, 4.6 means 1 in 100, "
+    "and 7 means 1 in 1,000; beyond 1 in 5 this is estimated, not counted."
+)
+
+
+def _meaning(questions: Sequence[str], num_nodes: int) -> str:
+    if tuple(questions) == ("place",):
+        scale = _SCALE.format(nodes=f"of the {counted(num_nodes, 'node')}")
+        return f"{scale} The graph has no features, so only the position of a node is scored."
+    scale = _SCALE.format(nodes="nodes with a similar number of neighbours")
+    asked = " ".join(QUESTIONS[question] for question in questions)
+    return f"{scale} It combines the answers to {len(questions)} questions: {asked}"
+
+
+VOCABULARY = Vocabulary(
+    questions=QUESTIONS,
+    components={name: channel.label for name, channel in CHANNELS.items()}
+    | {f"surprise_{name}": f"answer to the question: {asked}" for name, asked in QUESTIONS.items()},
+    compared_with="the nodes",
+    meaning=_meaning,
+    contrast="Its mean squared difference to its neighbours, in standard deviations, is {before}; "
+    "{after} is expected.",
+    has_zero=True,
+)

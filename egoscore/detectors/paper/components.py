@@ -1,0 +1,187 @@
+"""The component table: what changed between each ego-graph and its reconstructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from egoscore.detectors.paper.compare import (
+    binarise,
+    feature_error,
+    normalised_energy,
+    structure_error,
+)
+from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs, padded_entries
+from egoscore.detectors.paper.generative import GenerativeModel
+from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.sde import Sde
+from egoscore.errors import TrainingError
+
+LEVEL_COMPONENTS = (
+    "feature_error",
+    "structure_error",
+    "energy_after",
+    "energy_shift",
+    "centre_feature_error",
+    "centre_structure_error",
+)
+_CAPACITY = 131_072  # padded entries of all chains of a batch
+_FILL = 16_384  # smaller batches cost more in overhead than padding to this size does
+
+
+@dataclass(frozen=True)
+class ComponentTable:
+    """One number per node, level and component, averaged over samples; all scores use these.
+
+    Attributes:
+        node: (N,) node numbers; ego_size: (N,) nodes in the ego-graph; energy: (N,) its
+            normalised energy.
+        values: (N, K, C) float32, in the order of `LEVEL_COMPONENTS`:
+            feature_error ‖X - X̂‖/(N·F), structure_error ‖A - Â‖/N², energy_after the normalised
+            energy of the reconstruction, energy_shift the absolute difference to `energy`;
+            centre_feature_error and centre_structure_error: the centre's own rows, ‖x - x̂‖/F and
+            ‖a - â‖/N.
+        taus: (K,) the noise levels; num_samples: how many samples were averaged.
+    """
+
+    node: NDArray[np.int64]
+    ego_size: NDArray[np.int64]
+    energy: NDArray[np.float32]
+    values: NDArray[np.float32]
+    taus: tuple[float, ...]
+    num_samples: int
+
+    def component(self, name: str) -> NDArray[np.float32]:
+        """One component at all levels, shape (N, K)."""
+        return self.values[:, :, LEVEL_COMPONENTS.index(name)]
+
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """Flat columns (N,) named component@tau, as they are written to disk."""
+        flat: dict[str, NDArray[np.generic]] = {
+            "node": self.node,
+            "ego_size": self.ego_size,
+            "energy": self.energy,
+        }
+        for position, name in enumerate(LEVEL_COMPONENTS):
+            for level, tau in enumerate(self.taus):
+                flat[f"{name}@{tau:g}"] = self.values[:, level, position]
+        return flat
+
+    @classmethod
+    def from_columns(
+        cls, columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+    ) -> ComponentTable:
+        """The reverse of `columns`; `facts` has the levels and the number of samples."""
+        taus = tuple(facts["taus"])
+        values = [[columns[f"{name}@{tau:g}"] for name in LEVEL_COMPONENTS] for tau in taus]
+        return cls(
+            node=columns["node"],
+            ego_size=columns["ego_size"],
+            energy=columns["energy"],
+            values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
+            taus=taus,
+            num_samples=facts["num_samples"],
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[ComponentTable]) -> ComponentTable:
+        """Several tables as one, sorted by node."""
+        node = np.concatenate([part.node for part in parts])
+        order = np.argsort(node, kind="stable")
+        return cls(
+            node=node[order],
+            ego_size=np.concatenate([part.ego_size for part in parts])[order],
+            energy=np.concatenate([part.energy for part in parts])[order],
+            values=np.concatenate([part.values for part in parts])[order],
+            taus=parts[0].taus,
+            num_samples=parts[0].num_samples,
+        )
+
+
+def measure(
+    egos: EgoGraphs,
+    model: GenerativeModel,
+    sde: Sde,
+    config: ReconstructionConfig,
+    seed: int,
+    centres: NDArray[np.int64],
+    advance: Callable[[int], None] = lambda count: None,
+) -> ComponentTable:
+    """The component table of the nodes `centres`.
+
+    A node's numbers hardly depend on the other nodes: matrix products may differ in the last bits,
+    and padding adds nothing where ego-graphs of different sizes share a batch.
+    """
+    chains = config.num_levels * config.num_samples
+    parts = []
+    with torch.inference_mode():
+        reconstruction = Reconstruction(egos, model, sde, config, seed)
+        for chunk in egos.chunks(centres, max(1, _CAPACITY // chains), _FILL // chains):
+            parts.append(_measure_batch(reconstruction, egos.batch(chunk)))
+            advance(len(chunk))
+    return ComponentTable.join(parts)
+
+
+def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> ComponentTable:
+    config = reconstruction.config
+    energy = normalised_energy(batch.x, batch.adj)
+    groups = []
+    for samples in _sample_groups(batch, config):
+        restored_x, restored_adj = reconstruction.restore(batch, samples)
+        groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
+    averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
+    if not bool(torch.isfinite(averaged).all()):
+        bad = reconstruction.egos.graph.ids[_first_bad(batch.node, averaged)]
+        raise TrainingError(
+            f"The reconstruction of node {bad!r} is not finite: either the networks did not learn "
+            "(train with a smaller lr), or features are far outside the range of the training "
+            "graph (check their units)."
+        )
+    return ComponentTable(
+        node=batch.node,
+        ego_size=batch.sizes,
+        energy=energy.cpu().numpy(),
+        values=averaged.cpu().numpy(),
+        taus=tuple(reconstruction.taus),
+        num_samples=config.num_samples,
+    )
+
+
+def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
+    """The samples in groups that fit into memory: usually a single group."""
+    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
+    together = max(1, _CAPACITY // per_sample)
+    starts = range(0, config.num_samples, together)
+    return [range(start, min(start + together, config.num_samples)) for start in starts]
+
+
+def _first_bad(nodes: NDArray[np.int64], values: Tensor) -> np.int64:
+    finite = torch.isfinite(values).flatten(1).all(dim=1).cpu().numpy()
+    first: np.int64 = nodes[~finite][0]
+    return first
+
+
+def _compare(batch: EgoBatch, energy: Tensor, restored_x: Tensor, restored_adj: Tensor) -> Tensor:
+    """All components of every chain, (K, S, B, C) in the order of `LEVEL_COMPONENTS`."""
+    sizes = batch.mask.sum(dim=1)
+    energy_after = normalised_energy(restored_x.flatten(0, 2), restored_adj.flatten(0, 2))
+    energy_after = energy_after.view(restored_x.shape[:3])
+    centre_x = (batch.x[:, 0] - restored_x[..., 0, :]).norm(dim=-1) / batch.x.shape[-1]
+    centre_adj = (batch.adj[:, 0] - restored_adj[..., 0, :]).norm(dim=-1) / sizes
+    return torch.stack(
+        [
+            feature_error(batch.x, restored_x, sizes),
+            structure_error(batch.adj, restored_adj, sizes),
+            energy_after,
+            (energy - energy_after).abs(),
+            centre_x,
+            centre_adj,
+        ],
+        dim=-1,
+    )

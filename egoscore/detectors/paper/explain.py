@@ -1,0 +1,248 @@
+"""The reasons of the paper's detector: what came back different."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from egoscore.detectors.paper.compare import binarise
+from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
+from egoscore.detectors.paper.reconstruct import Reconstruction
+from egoscore.explain.causes import by_strength, causes_of
+from egoscore.explain.deviations import Units, far_off, largest_deviations
+from egoscore.explain.explainer import MOST, Explainer, components_of
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
+from egoscore.explain.peers import describe_peers, peers_of, surprise
+from egoscore.explain.picture import MOST_NODES, names_of, shades
+from egoscore.explain.usual_errors import UsualErrors
+from egoscore.graph import AttributedGraph, FeatureScaling
+from egoscore.text import numeral
+
+_NODES_TO_COMPARE = 32
+# the component that answers each question
+_PARTS = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
+_LEAST_CHANGE = 0.1  # edges: what is less is as good as none
+_LIKELY = 0.5  # of the reconstructions have the edge
+
+
+@dataclass(frozen=True)
+class _Return:
+    """One ego-graph and the mean of its reconstructions: features (n, F), adjacency (n, n)."""
+
+    members: NDArray[np.int64]
+    x: NDArray[np.float32]
+    adj: NDArray[np.float32]
+    restored_x: NDArray[np.float32]
+    restored_adj: NDArray[np.float32]
+    directed: bool
+
+    @property
+    def num_edges(self) -> tuple[float, float]:
+        """Edges between the nodes, before and after."""
+        twice = 1.0 if self.directed else 2.0
+        return float(self.adj.sum()) / twice, float(self.restored_adj.sum()) / twice
+
+
+@dataclass(frozen=True)
+class _Usual:
+    """How large the errors of a centre, and the change of the number of edges, usually are."""
+
+    errors: UsualErrors
+    change_of_edges: float
+
+
+class ReconstructionExplainer(Explainer):
+    """Reasons for the nodes of a network whose ego-graphs were reconstructed.
+
+    `graph` has the user's features; those of the ego-graphs in `way` are scaled by `scaling`.
+    """
+
+    def __init__(
+        self,
+        way: Reconstruction,
+        graph: AttributedGraph,
+        scaling: FeatureScaling,
+        table: ComponentTable,
+    ) -> None:
+        self.way, self.graph, self.table = way, graph, table
+        self.units = Units.of(graph, scaling)
+        self._usual_by_size: dict[int, _Usual] = {}
+        self._measured = level_means(table)
+
+    def reasons(self, node: int) -> Reasons:
+        (found,) = self._there_and_back(np.array([node]))
+        group = peers_of(self.table.ego_size, node)
+        size = int(self.table.ego_size[node])
+        if size not in self._usual_by_size:
+            self._usual_by_size[size] = self._usual(group)
+        usual = self._usual_by_size[size]
+        rest, sizes = usual.errors.unexplained((found.x - found.restored_x)[0])
+        raw = self.graph.features[node]
+        ties = self._ties(found)
+        asked = answers(self._measured, self.table.ego_size, node)
+        return Reasons(
+            ego_size=size,
+            questions=asked,
+            causes=causes_of(asked),
+            features=largest_deviations(raw, found.x[0], rest, sizes, self.units, MOST),
+            structure=(_edges(found, usual.change_of_edges),),
+            unlike=(),
+            surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],
+            expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
+            energy_before=float(self.table.energy[node]),
+            energy_after=float(self._measured["energy_after"][node]),
+            components=components_of(self._measured, group, node),
+            compared_with=describe_peers(self.table.ego_size, group),
+            picture=self._picture(found, int(np.argmax(np.abs(sizes)))),
+        )
+
+    def _usual(self, group: NDArray[np.int64]) -> _Usual:
+        """What is usual among some of the nodes of a group."""
+        some = self._there_and_back(sample(group, _NODES_TO_COMPARE))
+        errors = np.array([(one.x - one.restored_x)[0] for one in some])
+        changes = [before - after for before, after in (one.num_edges for one in some)]
+        usual = max(float(np.sqrt(np.mean(np.square(changes)))), _LEAST_CHANGE)
+        return _Usual(UsualErrors.one_by_one(errors), usual)
+
+    def _there_and_back(self, nodes: NDArray[np.int64]) -> list[_Return]:
+        batch = self.way.egos.batch(nodes)
+        members, _ = self.way.egos.members(nodes)
+        with torch.inference_mode():
+            x, adj = self.way.restore(batch, range(self.way.config.num_samples))
+            restored = x.mean(dim=(0, 1)), binarise(adj).mean(dim=(0, 1))
+        arrays = [part.cpu().numpy() for part in (batch.x, batch.adj, *restored)]
+        found = []
+        for place, size in enumerate(batch.sizes):
+            x_, adj_, restored_x, restored_adj = (part[place] for part in arrays)
+            real = slice(int(size))
+            around = members[place, real].astype(np.int64)
+            pairs = adj_[real, real], restored_x[real], restored_adj[real, real]
+            found.append(_Return(around, x_[real], *pairs, self.graph.directed))
+        return found
+
+    def _ties(self, found: _Return) -> list[Tie]:
+        """The centre's edges, the most surprising first: the share of returns without them."""
+        there = np.maximum(found.adj[0], found.adj[:, 0]) > 0
+        share = np.maximum(found.restored_adj[0], found.restored_adj[:, 0])
+        surprise = np.where(there, _LIKELY - share, share - _LIKELY)
+        ties = [
+            Tie(str(self.graph.ids[other]), round(float(surprise[j]), 3), bool(there[j]))
+            for j, other in enumerate(found.members)
+            if j and (there[j] or surprise[j] > 0)
+        ]
+        return sorted(ties, key=lambda tie: -tie.surprise)
+
+    def _picture(self, found: _Return, shown: int) -> Picture:
+        count = min(len(found.members), MOST_NODES)
+        nodes = found.members[:count].tolist()
+        return Picture(
+            names_of(self.graph, nodes),
+            _pairs(found.adj[:count, :count]),
+            _pairs(found.restored_adj[:count, :count]),
+            self.graph.described[shown].title,
+            *shades(found.x[:count, shown], found.restored_x[:count, shown]),
+            len(found.members) - count,
+        )
+
+    def phrase(self, cause: str, reasons: Reasons) -> str:
+        return PHRASES[cause](reasons)
+
+    def in_short(self, cause: str, reasons: Reasons) -> str:
+        return IN_SHORT[cause](reasons)
+
+
+def level_means(table: ComponentTable) -> dict[str, NDArray[np.float32]]:
+    """Every component (N,), averaged over the noise levels."""
+    means = table.values.mean(axis=1)
+    return {name: means[:, c] for c, name in enumerate(LEVEL_COMPONENTS)}
+
+
+def answers(
+    means: Mapping[str, NDArray[np.float32]], ego_size: NDArray[np.int64], node: int
+) -> dict[str, float]:
+    """Minus the logarithm of how rare each error is among nodes of similar size, largest first."""
+    group = peers_of(ego_size, node)
+    measured = {question: means[part] for question, part in _PARTS.items()}
+    return by_strength({q: surprise(v[group], float(v[node])) for q, v in measured.items()})
+
+
+def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """At most `most` of a group, evenly spread."""
+    return group[np.unique(np.linspace(0, len(group) - 1, most).astype(np.int64))]
+
+
+def _edges(found: _Return, usual: float) -> Deviation:
+    before, after = found.num_edges
+    size = round((before - after) / usual, 2)
+    shown = numeral(before, 3), numeral(after, 3)
+    values = round(before, 3), round(after, 3)
+    return Deviation("edges in the ego-graph", *shown, size, "structure", "", *values)
+
+
+def _pairs(adj: NDArray[np.float32]) -> tuple[tuple[int, int], ...]:
+    either = np.triu(np.maximum(adj, adj.T) > _LIKELY, k=1)
+    return tuple((int(a), int(b)) for a, b in zip(*np.nonzero(either), strict=True))
+
+
+def _about_features(reasons: Reasons) -> str:
+    far = far_off(reasons.features)
+    if not far:
+        return "the features of other nodes in its ego-graph changed, its own no more than usual"
+    return (
+        f"its features changed: {far[0].name} is {far[0].observed}, {far[0].expected} after the "
+        "reconstruction"
+    )
+
+
+def _features_in_short(reasons: Reasons) -> str:
+    far = far_off(reasons.features)
+    return f"{far[0].name if far else 'other nodes in its ego-graph'} changed"
+
+
+def _about_structure(reasons: Reasons) -> str:
+    edges = reasons.structure[0]
+    if not far_off([edges]):
+        return "other edges in its ego-graph, although not unusually many or few"
+    return (
+        f"the edges around it changed: {edges.observed} before, {edges.expected} after the "
+        "reconstruction"
+    )
+
+
+def _structure_in_short(reasons: Reasons) -> str:
+    edges = reasons.structure[0]
+    if not far_off([edges]):
+        return "its edges changed"
+    return f"{'fewer' if edges.size > 0 else 'more'} edges after the reconstruction"
+
+
+def _about_energy(reasons: Reasons) -> str:
+    before, after = _energies(reasons)
+    if before == after:
+        return "the energy of its ego-graph changed, although not on average"
+    return f"the energy of its ego-graph changed from {before} to {after}"
+
+
+def _energy_in_short(reasons: Reasons) -> str:
+    before, after = _energies(reasons)
+    if before == after:
+        return "differences between neighbours changed"
+    way = "decreased" if reasons.energy_after < reasons.energy_before else "increased"
+    return f"differences between neighbours {way}"
+
+
+def _energies(reasons: Reasons) -> tuple[str, str]:
+    """Before and after the reconstruction, as text."""
+    return numeral(reasons.energy_before, 3), numeral(reasons.energy_after, 3)
+
+
+PHRASES = {"features": _about_features, "structure": _about_structure, "energy": _about_energy}
+IN_SHORT = {
+    "features": _features_in_short,
+    "structure": _structure_in_short,
+    "energy": _energy_in_short,
+}

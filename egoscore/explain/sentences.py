@@ -1,0 +1,170 @@
+"""The reasons of a node as one sentence that can be pasted into a ticket."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.explain.causes import far_by_itself, is_rare
+from egoscore.explain.explainer import Explainer, shortened
+from egoscore.explain.explanation import Deviation, Explanation
+from egoscore.graph import AttributedGraph
+from egoscore.text import counted, printable, times
+
+_LEAST, _MOST = 1.5, 1e4  # ratios in between are worth stating
+
+
+def clause(one: Deviation) -> str:
+    """The actual and the expected value, as a clause."""
+    if one.kind == "category":
+        return _category(one)
+    return f"{one.name} is {one.observed} (expected: {one.expected})"
+
+
+def off(one: Deviation) -> str:
+    """Which quantity deviates, and in which direction."""
+    if one.observed == "missing":
+        return f"{one.name} is missing"
+    if one.kind == "category":
+        return _category(one)
+    if one.kind in ("yes/no", "missing"):
+        return f"{one.name}: {one.observed}, which is unexpected"
+    observed, expected = one.observed_value or 0.0, one.expected_value or 0.0
+    if one.is_amount and (more := multiple(observed, expected)):
+        return f"{one.name} is {more} times the expected value"
+    if one.is_amount and multiple(expected, observed):
+        return f"{one.name} is {times(100 * observed / expected)}% of the expected value"
+    return f"{one.name} is {one.observed} (expected: {one.expected})"
+
+
+def _category(one: Deviation) -> str:
+    column, equals, value = one.name.partition(" = ")
+    if not equals:
+        return f"{one.name}: {one.observed}"
+    if one.observed == "yes":
+        return f"{column} is {value}, which is unexpected"
+    return f"{column} is not {value}, although expected"
+
+
+def multiple(value: float, of: float) -> str:
+    """How many times as much one is as the other; empty if a number does not help."""
+    return times(value / of) if of > 0 and _LEAST <= value / of < _MOST else ""
+
+
+_LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores and p-values (N,) of all nodes, and above which score they are flagged."""
+
+    score: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    threshold: float
+
+    def is_apart(self, row: int) -> bool:
+        """Whether no other node is half as rare."""
+        return int((self.p_value <= 2.0 * self.p_value[row]).sum()) == 1
+
+    def standing(self, row: int) -> dict[str, Any]:
+        """The rank of a node and related fields of `Explanation`; ties go to the earlier row."""
+        mine, size = self.score[row], len(self.score)
+        lower = int((self.score < mine).sum())
+        return {
+            "score": float(mine),
+            "rank": size - lower - int((self.score[row:] == mine).sum()) + 1,
+            "num_nodes": size,
+            "percentile": 100.0 * lower / size,
+            "p_value": float(self.p_value[row]),
+            "flag": bool(mine > self.threshold),
+        }
+
+
+def explanation(
+    row: int, graph: AttributedGraph, scores: Scores, explainer: Explainer
+) -> Explanation:
+    """The rank and the reasons of a node, with a summary sentence."""
+    reasons, standing = explainer.reasons(row), scores.standing(row)
+    node = str(graph.ids[row])
+    told = reasons.causes[:2] or tuple(reasons.questions)[:1]
+    because = "; ".join(explainer.phrase(cause, reasons) for cause in told)
+    alone = far_by_itself(reasons)
+    is_usual = not reasons.causes and not is_rare(standing["p_value"])
+    if is_usual and alone is not None:
+        overall = "" if standing["flag"] else ", although it is ordinary overall"
+        because = f"one value is extreme{overall}: {clause(alone)}"
+    elif is_usual:
+        because = f"nothing stands out; if anything, {because}"
+    elif not reasons.causes:
+        because = f"unusual in all respects together rather than in one, mostly because {because}"
+    proviso = explainer.proviso if scores.is_apart(row) and not is_usual else None
+    summary = f"{shortened(node)} {_stands(standing, proviso)}: {because}."
+    return Explanation(
+        node=node,
+        **standing,
+        reason=explainer.in_short(told[0], reasons),
+        summary=summary,
+        **vars(reasons),
+    )
+
+
+def _stands(standing: dict[str, Any], proviso: str | None) -> str:
+    """The rank of a node, and whether it is rarer than its rank says, unless `proviso` is None.
+
+    If several nodes score about as high, their number matters, which the rank shows.
+    """
+    size = standing["num_nodes"]
+    place = f"ranks {standing['rank']:,} of {counted(size, 'node')}"
+    if proviso is None or standing["p_value"] * size >= 1.0:
+        return place
+    return f"{place} (rarer than 1 in {size:,}{proviso})"
+
+
+def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:
+    """The row numbers of nodes given by their ids; text also finds the id that is written so.
+
+    If there is none, it finds the id that is displayed so, with control characters spelled out.
+    """
+    ids = graph.ids.tolist()
+    alike = _by_text(ids, nodes, str)
+    if not all(alike.values()):
+        shown = _by_text(ids, nodes, printable)
+        alike = {text: rows or shown[text] for text, rows in alike.items()}
+    return [_row(node, ids, alike[str(node)]) for node in nodes]
+
+
+def _by_text(
+    ids: list[Any], nodes: Sequence[Any], written: Callable[[Any], str]
+) -> dict[str, list[int]]:
+    """The rows of the ids that are `written` as one of the nodes is, by that text."""
+    alike: dict[str, list[int]] = {str(node): [] for node in nodes}
+    for row, name in enumerate(ids):
+        if (text := written(name)) in alike:
+            alike[text].append(row)
+    return alike
+
+
+def _row(node: Any, ids: list[Any], alike: list[int]) -> int:
+    """The row among `alike`, whose ids are written like `node`: one of the same type if possible.
+
+    If `alike` is empty, the row whose id equals `node`.
+    """
+    if alike:
+        return next((row for row in alike if type(ids[row]) is type(node)), alike[0])
+    try:
+        return ids.index(node)  # {8, 0} equals {0, 8} and does not look like it
+    except (RuntimeError, ValueError):  # the first from tensors, which cannot be compared
+        known = f"There is no node {node!r} in the graph; {_near(ids, str(node))}"
+        raise InputError(known) from None
+
+
+def _near(ids: list[Any], name: str) -> str:
+    some = [str(one) for one in ids[:_LOOKED_THROUGH]]
+    alike = difflib.get_close_matches(name, some, n=1)
+    return f"did you mean {alike[0]!r}?" if alike else f"its ids look like {some[0]!r}."

@@ -1,0 +1,127 @@
+"""What a feature is to the user: the column it comes from, and how its number is to be read."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from egoscore.text import numeral
+
+KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure")
+LOGARITHM = "logarithm"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
+_YEARS = ("year", "jahr", "année", "annee", "anno", "año")
+_FIRST_YEAR, _LAST_YEAR = 1000, 3000
+_ROUNDING = 1e-9
+_LARGEST_EXACT = 2**24  # whole numbers up to which it holds them all
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """One feature.
+
+    Attributes: `name` of the column in the user's table; `kind`, one of `KINDS`: "date" counts
+    days since 1970, "category" is 1 where the column holds `detail`, "missing" is 1 where the
+    column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
+    edges, "structure" is computed from the graph itself, with the `detail` `LOGARITHM` as the
+    logarithm of one plus what is counted; `offset` was taken off, so that single precision does
+    for what is left; `before` and `after` stood around every number in the user's cells, such as
+    "$" or " €".
+    """
+
+    name: str
+    kind: str = "number"
+    detail: str = ""
+    offset: float = 0.0
+    before: str = ""
+    after: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What the user's numbers have beside them: $, %, km, or nothing."""
+        return (self.before + self.after).strip()
+
+    @property
+    def title(self) -> str:
+        """A name that no other feature of the same table has."""
+        if self.kind == "category":
+            return f"{self.name} = {self.detail}"
+        if self.kind == "missing":
+            return f"{self.name} is missing"
+        return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether it is from the edges, where a column of nodes may have the same name."""
+        return self.kind in ("weight", "structure")
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether the feature is 1 or 0, for yes or no."""
+        return self.kind in ("yes/no", "category", "missing")
+
+    @property
+    def _is_year(self) -> bool:
+        """Whether it is called as if it held years: birth_year, yearID."""
+        return any(word.casefold() in _YEARS for word in words_of(self.name))
+
+    def value(self, stored: float) -> float:
+        """A value of the feature as the number the user knows, without digits of rounding."""
+        whole = self._whole(stored)
+        if self.offset or self.kind == "structure":
+            return float(f"{whole:.{_MOST_DIGITS}g}")
+        return float(str(np.float32(whole)))
+
+    def show(self, stored: float) -> str:
+        """A value of the feature as the user would write it."""
+        return self._written(stored, 4)
+
+    def show_both(self, first: float, second: float) -> tuple[str, str]:
+        """Two values, with as many digits as it takes to tell them apart."""
+        most = _MOST_DIGITS if self.offset or self.kind == "date" else _SINGLE_DIGITS
+        for digits in range(4, most + 1):
+            both = self._written(first, digits), self._written(second, digits)
+            if both[0] != both[1] or first == second:
+                break
+        return both
+
+    def _whole(self, stored: float) -> float:
+        """The number in the user's units."""
+        if self.kind != "structure":
+            whole = stored + self.offset
+            is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
+            return float(f"{whole:.{_SINGLE_DIGITS}g}") if is_blurred else whole
+        value = stored if stored > _ROUNDING else 0.0  # counts and chances, whatever a line expects
+        return math.expm1(value) if self.detail == LOGARITHM else value
+
+    def _written(self, stored: float, digits: int) -> str:
+        value = self._whole(stored)
+        if self.kind == "date":
+            return _moment(value, digits)
+        if self.is_yes_or_no:
+            if value in (0.0, 1.0):
+                return "yes" if value else "no"
+            return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
+        sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
+        if self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
+            size = size.replace(",", "")
+        return f"{sign}{self.before}{size}{self.after}"
+
+
+def words_of(name: str) -> list[str]:
+    """The words in the name of a column: birthDate, opened_on, AirportID."""
+    return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+
+
+def _moment(days: float, digits: int) -> str:
+    """A date; with more than four `digits` the time of day as well."""
+    try:
+        moment = _EPOCH + timedelta(days=days)
+    except OverflowError:
+        return f"{days:.{digits}g} days after 1970"
+    return moment.strftime("%Y-%m-%d" if digits == 4 else "%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,192 @@
+"""Two tables become a graph: the order of all decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.structure import describe_structure, fill_structure
+from egoscore.load.column_names import find, is_code, named_in
+from egoscore.load.edge_columns import find_ends
+from egoscore.load.edge_weights import Weights, read_weights, weight_features
+from egoscore.load.ids import IdColumn, as_names, read_ids
+from egoscore.load.join import Joined, join_ends, join_tables
+from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
+from egoscore.load.node_table import read_nodes, take_labels
+from egoscore.load.open_table import open_table
+from egoscore.load.options import Loaded, Options
+from egoscore.load.pipes import Copy, pipes_copied
+from egoscore.load.table import INDEX, Table
+from egoscore.notes import Note
+from egoscore.progress import Bars, no_bars
+from egoscore.runtime import release_memory, system_memory_pool
+from egoscore.text import option
+
+_NO_IDS = np.empty(0, dtype=np.int64)  # until the graph is built
+
+
+def read_tables(
+    edges: Any, nodes: Any = None, options: Options | None = None, bars: Bars = no_bars
+) -> Loaded:
+    """The graph in a table of edges and, if there is one, a table of nodes.
+
+    Both may be paths (CSV, Parquet, Feather), also of pipes, pandas or polars data frames, or
+    Arrow tables. Without a node table, or without a usable column in it, the features are computed
+    from the structure of the graph. `bars` show the progress.
+    """
+    options = options or Options()
+    with system_memory_pool(), pipes_copied(edges, nodes, bars=bars) as (edges, nodes):
+        loaded = build_graph(*_opened(edges, nodes, options, bars), options, bars)
+    if not any(isinstance(source, Copy) for source in (edges, nodes)):
+        return loaded
+    return replace(loaded, notes=(*loaded.notes, Note.info("tables-from-pipes")))
+
+
+def _opened(edges: Any, nodes: Any, options: Options, bars: Bars) -> tuple[Table, Table | None]:
+    expected = [name for name in (options.source, options.target, options.weight) if name]
+    edge_table = open_table(edges, "the edge table", expected, options.encoding)
+    node_table = None
+    if nodes is not None:
+        names = (options.id, options.label, *(options.features or ()))
+        expected = [name for name in names if name]
+        node_table = open_table(nodes, "the node table", expected, options.encoding)
+    tables = [table for table in (edge_table, node_table) if table is not None]
+    for table in tables:
+        table.bars = bars
+    if not any(table.separator for table in tables):
+        options.refuse(("encoding",), "no table is a text file")
+    return edge_table, node_table
+
+
+def build_graph(
+    edges: Table, nodes: Table | None, options: Options, bars: Bars = no_bars
+) -> Loaded:
+    """The graph in two open tables."""
+    if nodes is None:
+        reason = "there is no table of nodes"
+        options.refuse(("id", "features", "categories", "label"), reason)
+    _refuse_unknown_ignored(edges, nodes, options)
+    notes: list[Note] = []
+    names = find_ends(edges, nodes, options, notes)
+    ends, weights = _read_ends(edges, names, options, notes)
+    features, labels = NO_FEATURES, None
+    if nodes is None:
+        joined = join_ends(ends, notes, bars)
+    else:
+        loaded, ids = read_nodes(nodes, names, ends, options, notes)
+        # nodes without a row have no label, and labels cannot be imputed
+        keeps_extra = options.impute is not None and options.label is None
+        columns = [*ends, ids]
+        del ends, ids
+        joined = join_tables(columns, keeps_extra, notes, bars)
+        release_memory()
+        labels = take_labels(loaded, nodes, options, joined.extra, notes)
+        features = read_features(loaded, nodes, options, joined.extra, notes)
+    release_memory()  # from the tables, for the graph
+    if weights is not None:
+        features = _with_weights(features, weights, joined)
+        notes.append(Note.info("weight-features", column=weights.name))
+    graph = _graph(joined, features, labels, options, notes, bars)
+    release_memory()
+    graph = replace(graph, ids=as_names(joined.ids))
+    before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
+    return Loaded(graph, (*before, *notes))
+
+
+def _refuse_unknown_ignored(edges: Table, nodes: Table | None, options: Options) -> None:
+    for name in options.ignore:
+        if nodes is None or name not in nodes.columns:
+            try:
+                find("ignore", name, edges)
+            except InputError:
+                if nodes is None:
+                    raise
+                find("ignore", name, nodes)
+
+
+def _read_ends(
+    edges: Table, ends: tuple[str, str], options: Options, notes: list[Note]
+) -> tuple[list[IdColumn], Weights | None]:
+    """The ids at both ends of the edges, and the weights if they are asked for."""
+    weight = None if options.weight is None else find("weight", options.weight, edges)
+    if weight in ends:
+        raise InputError(
+            f"{option('weight')} names the column '{weight}', which holds ids; name another."
+        )
+    wanted = [*ends, *([weight] if weight else [])]
+    loaded = edges.read(wanted, encoded=ends)
+    ids = [read_ids(loaded.pop(end), end, edges.name, notes) for end in ends]
+    release_memory()
+    if not len(ids[0].codes) and not edges.may_be_empty:
+        raise InputError(f"{edges.name} has no rows; a graph needs edges.")
+    weights = None
+    if weight is not None:
+        imputes = options.impute is not None
+        weights = read_weights(loaded.pop(weight), weight, edges, imputes, notes)
+    _note_unused(edges, wanted, options, notes)
+    return ids, weights
+
+
+def _note_unused(edges: Table, used: list[str], options: Options, notes: list[Note]) -> None:
+    ignored = named_in(edges.columns, options.ignore)
+    left = [c for c in edges.columns if c not in (*used, *ignored, INDEX)]
+    named = [c for c in left if c not in edges.nameless and not is_code(c)]
+    numbers = [c for c in named if edges.looks_numeric(c)]
+    others = [c for c in left if c not in numbers]
+    if others:
+        notes.append(Note.info("columns-unused", table=edges.name, columns=others))
+    if numbers:
+        notes.append(Note.info("weights-unused", table=edges.name, columns=numbers))
+
+
+def _with_weights(features: Features, weights: Weights, joined: Joined) -> Features:
+    """The features of the nodes with those made of the weights of their edges."""
+    if joined.kept is not None:
+        weights = replace(weights, values=weights.values[joined.kept])
+    size = len(joined.ids)
+    more = weight_features(joined.ends, weights, size)
+    values = features.values if features.columns else np.zeros((size, 0), dtype=np.float32)
+    columns = with_unique_titles((*features.columns, *more.columns))
+    return Features(np.hstack([values, more.values]), columns)
+
+
+def _graph(
+    joined: Joined,
+    features: Features,
+    labels: NDArray[np.int8] | None,
+    options: Options,
+    notes: list[Note],
+    bars: Bars,
+) -> AttributedGraph:
+    """The graph without ids; without features, its structure provides them."""
+    ends, values = joined.ends, features.values
+    if not features.columns:
+        if not len(ends[0]):
+            raise InputError("The graph has neither edges nor features; it needs one of them.")
+        values = np.zeros((len(joined.ids), 1), dtype=np.float32)
+    with bars("Building the graph", 3 * len(ends[0]), "edges") as advance:
+        graph = AttributedGraph.from_ends(
+            ends, options.directed, values, advance, ids=_NO_IDS, labels=labels
+        )
+    if not features.columns:
+        return with_structure(graph, notes, bars)
+    titles = tuple(column.title for column in features.columns)
+    return replace(graph, columns=features.columns, feature_names=titles)
+
+
+def with_structure(
+    graph: AttributedGraph, notes: list[Note], bars: Bars = no_bars
+) -> AttributedGraph:
+    """The graph with structural features in place of its own."""
+    notes.append(Note.info("structural-features"))
+    columns = describe_structure()
+    titles = tuple(column.title for column in columns)
+    release_memory()
+    values = np.empty((graph.num_nodes, len(columns)), dtype=np.float32)
+    fill_structure(graph, values, bars)
+    return replace(graph, features=values, columns=columns, feature_names=titles)

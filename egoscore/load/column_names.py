@@ -1,0 +1,120 @@
+"""What the name of a column says about it, regardless of case and surrounding space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from egoscore.errors import InputError
+from egoscore.graph.feature_column import words_of
+from egoscore.text import option, quoted
+
+if TYPE_CHECKING:
+    from egoscore.load.table import Table
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Names with a slash between them, as pairs."""
+    return tuple((a, b) for a, _, b in (pair.partition("/") for pair in text.split()))
+
+
+LABEL = "label"
+# Columns that say which nodes are the outliers to be found.
+ANSWERS = (
+    *(LABEL, "labels", "y", "fraud", "is_fraud", "isfraud", "fraudulent", "outlier"),
+    *("is_outlier", "anomaly", "is_anomaly", "abnormal", "ground_truth"),
+)
+# The two ends of an edge, as pairs: `from` beside `name` says nothing.
+PAIRS = _pairs(
+    "source/target src/dst from/to source_id/target_id sourceid/targetid src_id/dst_id "
+    "from_id/to_id fromid/toid from_node/to_node fromnodeid/tonodeid source_node/target_node "
+    "source/destination origin/destination sender/receiver sender_id/receiver_id payer/payee "
+    "buyer/seller follower/followee citing/cited caller/callee head/tail start/end u/v "
+    "node1/node2 node_1/node_2 node_a/node_b user1/user2 user_1/user_2 id1/id2 id_1/id_2"
+)
+# Beginnings or ends of such names, before or after what both have in common: from_account.
+STEMS = _pairs(
+    "source/target src/dst from/to sender/receiver sender/recipient origin/destination "
+    "orig/dest payer/payee buyer/seller debtor/creditor"
+)
+_TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # not from_date
+# Last words in the name of a column whose numbers are names.
+_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
+# Words in the name of a column of days.
+_DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
+# Not an answer if it holds many different numbers: y is also a coordinate.
+DOUBTFUL_ANSWERS = ("y",)
+# The first names are only ever ids; the others are ids if they hold those of the edges.
+SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
+LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
+
+
+def bare(name: str) -> str:
+    """A name in the form in which names are compared."""
+    return name.strip().casefold()
+
+
+def is_answer(name: str) -> bool:
+    """Whether a column is named as if it said which nodes are outliers."""
+    return _joined(name) in ANSWERS
+
+
+def is_code(name: str) -> bool:
+    """Whether a column is named as if its numbers were names: AirportID, zip, post_code."""
+    words = words_of(name)
+    return bool(words) and words[-1].casefold() in _CODES
+
+
+def is_date(name: str) -> bool:
+    """Whether a column is named as if it held days: date, opened_on, birthDate."""
+    return any(word.casefold() in _DATES for word in words_of(name))
+
+
+def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those of the columns that one of the names means."""
+    wanted = {bare(name) for name in names}
+    return [column for column in columns if bare(column) in wanted]
+
+
+def find(parameter: str, given: str, table: Table) -> str:
+    """The column that a parameter names, exactly or regardless of case and space."""
+    if given in table.columns:
+        return given
+    alike = named_in(table.columns, (str(given),))
+    if len(alike) != 1:
+        columns = quoted([column for column in table.columns if column not in table.nameless])
+        raise InputError(
+            f"{option(parameter)} names the column '{given}', which {table.name} does not have; it "
+            f"has {columns}."
+        )
+    return alike[0]
+
+
+def known_pair(columns: Sequence[str]) -> tuple[str, str] | None:
+    """The first pair of columns named like the two ends of an edge."""
+    by_name = {_joined(column): column for column in columns}
+    meant = [*PAIRS, *(pair for name in by_name for pair in _counterparts(name))]
+    found = ((by_name.get(first), by_name.get(second)) for first, second in meant)
+    return next(((a, b) for a, b in found if a is not None and b is not None), None)
+
+
+def _counterparts(name: str) -> Iterator[tuple[str, str]]:
+    """A possible name of a source, each time with the corresponding name of the target."""
+    for first, second in STEMS:
+        common = name.removeprefix(first)
+        if common != name and common.strip("_") not in _TIMES:
+            yield name, second + common
+        common = name.removesuffix(f"_{first}")
+        if common != name and common not in _TIMES:
+            yield name, f"{common}_{second}"
+
+
+def _joined(name: str) -> str:
+    return bare(name).replace(" ", "_").replace("-", "_")
+
+
+def names_columns(cells: Sequence[str], expected: Sequence[str]) -> bool:
+    """Whether a row of cells holds well-known names of columns, or `expected` ones."""
+    bares = {bare(cell) for cell in cells}
+    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(bare(name) for name in expected)}
+    return known_pair(cells) is not None or bool(bares & known)

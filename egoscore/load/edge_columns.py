@@ -1,0 +1,169 @@
+"""Which columns of an edge table are its ends: given, known by name, full of ids, or the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from egoscore.errors import InputError
+from egoscore.load.cell_formats import all_match
+from egoscore.load.column_names import find, known_pair, named_in
+from egoscore.load.dates import MONTH_ONLY, parse_dates
+from egoscore.load.id_column import distinct_ids, sure_ids
+from egoscore.load.ids import comparable, read_ids
+from egoscore.load.numbers import Notation, parse_numbers
+from egoscore.load.options import Options
+from egoscore.load.table import SAMPLE, Table, decoded, is_text
+from egoscore.notes import Note
+from egoscore.text import option
+
+DATES, ROW_NUMBERS = "dates", "row-numbers"
+_MOST = 0.5
+_FEW_REPEATS = 0.25  # of the rows: by mistake, and refused later
+_LEAST_ROWS = 5  # fewer may count by chance
+
+
+def find_ends(
+    edges: Table, nodes: Table | None, options: Options, notes: list[Note]
+) -> tuple[str, str]:
+    """The columns of both ends of the edges."""
+    named = [c for c in edges.columns if c not in edges.nameless]
+    if len(named) < 2:
+        raise InputError(
+            f"{edges.name} needs two columns, the ids of both ends of the edges (found "
+            f"{len(named)}); check what separates its cells, and {option('encoding')}."
+        )
+    source = None if options.source is None else find("source", options.source, edges)
+    target = None if options.target is None else find("target", options.target, edges)
+    if source is None or target is None:
+        guess = _Guess(edges, nodes, options, notes)
+        source, target = _by_name(source, target, named) or guess.ends(source, target, named)
+    if source == target:
+        both = f"{option('source')} and {option('target')}"
+        raise InputError(f"{both} both name the column '{source}'; name two.")
+    return source, target
+
+
+def _by_name(source: str | None, target: str | None, named: list[str]) -> tuple[str, str] | None:
+    """Both ends by their names, where at most one was given."""
+    pair = known_pair(named)
+    fits = pair is not None and source in (None, pair[0]) and target in (None, pair[1])
+    return pair if fits else None
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """Finds the ends by what columns hold or by their position, with a note."""
+
+    edges: Table
+    nodes: Table | None
+    options: Options
+    notes: list[Note]
+
+    def ends(self, source: str | None, target: str | None, named: list[str]) -> tuple[str, str]:
+        """Both ends, where at most one was given."""
+        wanted = (source is None) + (target is None)
+        others = [column for column in named if column not in (source, target)]
+        aside = named_in(others, (*self.options.ignore, self.options.weight or ""))
+        free = [column for column in others if column not in aside]
+        others = free if len(free) >= wanted else others
+        oddities = {column: oddity(self.edges.sample(column)) for column in others}
+        usual = [column for column in others if oddities[column] is None]
+        taken = self._full_of_ids(usual, wanted) or self._full_of_ids(others, wanted)
+        because = "ids" if taken else "position"
+        taken = taken or self._by_position(others, oddities, wanted)
+        for column in taken:
+            if oddities[column] is not None:
+                self._note("odd-end", column, oddities[column])
+        found = (source or taken[0], target or taken[-1])
+        fields = {"table": self.edges.name, "source": found[0], "target": found[1]}
+        nodes = None if self.nodes is None else self.nodes.name
+        note = Note.info("ends-guessed", **fields, because=because, guessed=taken, nodes=nodes)
+        self.notes.append(note)
+        return found
+
+    def _full_of_ids(self, columns: list[str], wanted: int) -> list[str]:
+        """The columns that hold ids of the nodes, if there are as many as `wanted`."""
+        if self.nodes is None or len(columns) < wanted:
+            return []
+        samples = {c: _ids(self.edges.sample(c), self.edges) for c in columns}
+        for known in _id_candidates(self.nodes, self.options):
+            full = [column for column, cells in samples.items() if _share(cells, known) > _MOST]
+            if len(full) == wanted:
+                return full
+        return []
+
+    def _by_position(
+        self, columns: list[str], oddities: dict[str, str | None], wanted: int
+    ) -> list[str]:
+        """The first columns that are not evidently something else, if there are enough of these.
+
+        Dates are, and so are row numbers where a table of nodes has the ids; without one they may
+        be ids that count.
+        """
+
+        def may_be_end(column: str) -> bool:
+            odd = oddities[column]
+            return odd is None or (odd != DATES and self.nodes is None)
+
+        kept = [column for column in columns if may_be_end(column)]
+        if len(kept) < wanted:
+            return columns[:wanted]
+        taken = kept[:wanted]
+        for column in columns[: columns.index(taken[-1])]:
+            if column not in kept:
+                self._note("skipped-end", column, oddities[column])
+        return taken
+
+    def _note(self, code: str, column: str, odd: str | None) -> None:
+        make = Note.warning if code == "odd-end" else Note.info
+        self.notes.append(make(code, table=self.edges.name, column=column, holds=odd))
+
+
+def _id_candidates(nodes: Table, options: Options) -> list[pa.Array]:
+    """The ids of the nodes, or what may be: every column with few repeats, if no name says so.
+
+    Those that only count the rows come last.
+    """
+    ignored = named_in(nodes.columns, options.ignore)
+    columns = [column for column in nodes.columns if column not in ignored]
+    name = sure_ids(columns, nodes, options.id)
+    if name is not None:
+        return [_ids(nodes.read([name])[name], nodes)]
+    cells = sorted(nodes.read(columns).items(), key=lambda one: oddity(one[1][:SAMPLE]) is not None)
+    found = (distinct_ids(column, name, nodes, _FEW_REPEATS) for name, column in cells)
+    return [comparable(ids) for ids in found if ids is not None]
+
+
+def _ids(column: pa.ChunkedArray, table: Table) -> pa.Array:
+    """The distinct ids in a column as text."""
+    try:
+        return comparable(read_ids(column, "", table.name, []))
+    except InputError:  # of a type that no id has
+        return pa.array([], pa.string())
+
+
+def _share(cells: pa.Array, known: pa.Array) -> float:
+    return (pc.mean(pc.is_in(cells, value_set=known)).as_py() or 0.0) if len(cells) else 0.0
+
+
+def oddity(sample: pa.ChunkedArray) -> str | None:
+    """Why a column is probably not an end of edges: DATES, ROW_NUMBERS, or None."""
+    sample = decoded(sample)
+    kind = sample.type
+    if pa.types.is_temporal(kind):
+        return DATES
+    if not is_text(kind) and not pa.types.is_integer(kind):
+        return None
+    cells = sample.combine_chunks().cast(pa.string())
+    if parse_dates(cells) is not None and not all_match(cells, MONTH_ONLY):  # 2015-01 may be a name
+        return DATES
+    numbers = parse_numbers(cells, Notation())
+    if numbers is None or len(cells) < _LEAST_ROWS:
+        return None
+    start = numbers[0][0]
+    counts = start in (0.0, 1.0) and np.array_equal(numbers[0], start + np.arange(len(cells)))
+    return ROW_NUMBERS if counts else None

@@ -1,0 +1,207 @@
+"""Outliers of four kinds, planted in a generated graph.
+
+None of them shows in a node's degree or in the size of its features: the nodes are chosen so
+that these are spread as in the rest of the graph, and the planting keeps them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KINDS = ("normal", "attribute", "structural", "contextual", "joint")
+_ATTRIBUTE, _STRUCTURAL, _CONTEXTUAL, _JOINT = range(1, 5)
+_ATTEMPTS = 64
+_SMALLEST_CLIQUE = 3
+
+Ints = NDArray[np.int64]
+Features = NDArray[np.float32]
+Kinds = NDArray[np.int8]
+
+
+def choose_kinds(rng: np.random.Generator, degrees: Ints, fraction: float) -> Kinds:
+    """The kind of every node (N,), as a position in `KINDS`; about a quarter of `fraction` each.
+
+    By their `degrees` (N,): cliques take outliers with a usual number of ties to give up, and a
+    node without ties can only be wrong in its features. All outliers together stay balanced.
+    """
+    kinds = np.zeros(len(degrees), dtype=np.int8)
+    outliers = _choose_outliers(rng, round(fraction * len(degrees)), degrees)
+    quarter = len(outliers) // 4
+    in_cliques = quarter if quarter >= _SMALLEST_CLIQUE else 0
+    usual = max(np.median(degrees), _clique_size(degrees))
+    outliers = outliers[np.argsort(np.abs(degrees[outliers] - usual), kind="stable")]
+    kinds[outliers[:in_cliques]] = _STRUCTURAL
+    rest = rng.permutation(outliers[in_cliques:])
+    rest = rest[np.argsort(degrees[rest] > 0, kind="stable")]
+    for kind, nodes in zip((_ATTRIBUTE, _CONTEXTUAL, _JOINT), np.array_split(rest, 3), strict=True):
+        kinds[nodes] = kind
+    return kinds
+
+
+def plant_features(
+    rng: np.random.Generator, features: Features, kinds: Kinds, community: Ints
+) -> None:
+    """Change the rows of `features` (N, F) that `kinds` (N,) says should be wrong, in place.
+
+    Done many times, keeping the rows whose lengths rank most like those of all nodes.
+    """
+    if not kinds.any():
+        return
+    mean, deviation = features.mean(axis=0), features.std(axis=0)
+    raw, standard = np.sort(_norms(features)), np.sort(_norms((features - mean) / deviation))
+
+    def imbalance(rows: Features) -> float:
+        standard_norms = _norms((rows - mean) / deviation)
+        return max(_imbalance(_norms(rows), raw), _imbalance(standard_norms, standard))
+
+    attempts = (_replaced_rows(rng, features, kinds, community) for _ in range(_ATTEMPTS))
+    features[kinds > 0] = min(attempts, key=imbalance)
+
+
+def plant_ties(
+    rng: np.random.Generator,
+    ties: Ints,
+    kinds: Kinds,
+    community: Ints,
+    draw_nodes: Callable[[int], Ints],
+) -> Ints:
+    """The ties (2, E) with cliques and misplaced nodes in them; E changes a little.
+
+    `draw_nodes` draws nodes by their expected degrees, so that moved ties keep all degrees.
+    """
+    cliques = _group_strangers(rng, np.flatnonzero(kinds == _STRUCTURAL), community, ties)
+    moved = _move_ties(ties, kinds == _JOINT, draw_nodes)
+    return np.hstack([_give_up_ties(rng, moved, cliques, len(kinds)), _tie_all(rng, cliques)])
+
+
+def spare(kinds: Kinds, draw_ties: Callable[[int], Ints]) -> Callable[[int], Ints]:
+    """`draw_ties` without the ties that would blur cliques and misplaced nodes."""
+    is_planted = (kinds == _STRUCTURAL) | (kinds == _JOINT)
+
+    def draw_others(count: int) -> Ints:
+        drafts = draw_ties(count)
+        return drafts[:, ~is_planted[drafts].any(axis=0)]
+
+    return draw_others
+
+
+def count_ties(ties: Ints, size: int) -> Ints:
+    """Degrees (N,) from ties (2, E), in and out together."""
+    return np.bincount(ties.ravel(), minlength=size)
+
+
+def _choose_outliers(rng: np.random.Generator, count: int, degrees: Ints) -> Ints:
+    """`count` nodes whose `degrees` (N,) rank like those of all nodes.
+
+    A plain random choice is right on average, but sixty nodes can by bad luck have high degrees.
+    So choose many times and keep the most balanced choice (rerandomisation, Morgan & Rubin 2012).
+    """
+    ordered = np.sort(degrees)
+    attempts = (rng.choice(len(degrees), count, replace=False) for _ in range(_ATTEMPTS))
+    return min(attempts, key=lambda nodes: _imbalance(degrees[nodes], ordered))
+
+
+def _imbalance(values: NDArray[Any], ordered: NDArray[Any]) -> float:
+    """How far `values` (k,) together rank from the middle of `ordered` (N,); equals rank alike."""
+    below, upto = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return abs(float((below + upto - len(ordered)).sum()))
+
+
+def _clique_size(degrees: Ints) -> int:
+    """Members of a planted clique: it takes up about two thirds of the ties of a usual node."""
+    return max(_SMALLEST_CLIQUE, round(2 / 3 * float(np.median(degrees))) + 1)
+
+
+def _norms(features: Features) -> Features:
+    """Lengths (N,) of the rows of `features` (N, F)."""
+    squares: Features = np.einsum("nf,nf->n", features, features)
+    return np.sqrt(squares)
+
+
+def _replaced_rows(
+    rng: np.random.Generator, features: Features, kinds: Kinds, community: Ints
+) -> Features:
+    """New rows (k, F) for the k outliers; those of structural outliers stay as they are."""
+    rows = features[kinds > 0]
+    of_kind = kinds[kinds > 0]
+    for kind, share in ((_ATTRIBUTE, 1.0), (_JOINT, 0.5)):
+        rows[of_kind == kind] = _mixed_rows(rng, features, np.flatnonzero(kinds == kind), share)
+    donors = _foreign_donors(rng, np.flatnonzero(kinds == _CONTEXTUAL), community)
+    rows[of_kind == _CONTEXTUAL] = features[donors]
+    return rows
+
+
+def _mixed_rows(
+    rng: np.random.Generator, features: Features, nodes: Ints, share: float
+) -> Features:
+    """Rows (k, F) of `nodes`, a `share` of the values each from another node of its own.
+
+    This keeps the marginals and breaks the correlations.
+    """
+    size, width = features.shape
+    is_mixed = np.tile(np.arange(width) < math.ceil(share * width), (len(nodes), 1))
+    steps = rng.integers(1, size, size=is_mixed.shape) * rng.permuted(is_mixed, axis=1)
+    rows: Features = features[(nodes[:, None] + steps) % size, np.arange(width)]
+    return rows
+
+
+def _foreign_donors(rng: np.random.Generator, nodes: Ints, community: Ints) -> Ints:
+    """(k,) for each of `nodes` (k,) a random node of another community."""
+    donors = rng.integers(len(community), size=len(nodes))
+    while (is_own := community[donors] == community[nodes]).any():
+        donors[is_own] = rng.integers(len(community), size=np.count_nonzero(is_own))
+    return donors
+
+
+def _group_strangers(
+    rng: np.random.Generator, nodes: Ints, community: Ints, ties: Ints
+) -> list[Ints]:
+    """Groups for the cliques; dealt out community by community, so that few members share one."""
+    nodes = rng.permutation(nodes)
+    nodes = nodes[np.argsort(community[nodes], kind="stable")]
+    size = _clique_size(count_ties(ties, len(community)))
+    groups = -(-len(nodes) // size)
+    if groups and len(nodes) // groups < _SMALLEST_CLIQUE:
+        groups = max(1, len(nodes) // size)
+    return [nodes[first::groups] for first in range(groups)]
+
+
+def _move_ties(
+    ties: Ints,
+    is_moved: NDArray[np.bool_],
+    draw_nodes: Callable[[int], Ints],
+) -> Ints:
+    """Ties (2, E) of the moved nodes now lead to nodes drawn anywhere; direction is kept."""
+    ties = ties.copy()
+    source_moved, target_moved = is_moved[ties]
+    new_target = np.flatnonzero(source_moved)
+    new_source = np.flatnonzero(target_moved & ~source_moved)
+    ties[1, new_target] = draw_nodes(len(new_target))
+    ties[0, new_source] = draw_nodes(len(new_source))
+    return ties
+
+
+def _give_up_ties(rng: np.random.Generator, ties: Ints, cliques: list[Ints], size: int) -> Ints:
+    """Ties (2, E) less, for each member, as many random ones as its clique will bring."""
+    quota = np.zeros(size, dtype=np.int64)
+    for members in cliques:
+        quota[members] = len(members) - 1
+    end, tie = np.nonzero(quota[ties] > 0)
+    shuffled = rng.permutation(len(tie))
+    node, tie = ties[end, tie][shuffled], tie[shuffled]
+    order = np.argsort(node, kind="stable")
+    node, tie = node[order], tie[order]
+    place = np.arange(len(node)) - np.searchsorted(node, node)
+    return np.delete(ties, tie[place < quota[node]], axis=1)
+
+
+def _tie_all(rng: np.random.Generator, cliques: list[Ints]) -> Ints:
+    """Ties (2, …) between all members of each clique, in random directions."""
+    nothing = np.empty((2, 0), dtype=np.int64)
+    pairs = [members[np.stack(np.triu_indices(len(members), k=1))] for members in cliques]
+    return rng.permuted(np.hstack([nothing, *pairs]), axis=0)

@@ -1,0 +1,253 @@
+"""What a column holds: numbers, yes and no, dates, categories, or nothing that can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from egoscore.load.cell_formats import (
+    EXPORTED,
+    MISSING,
+    Formats,
+    Parsed,
+    parse_most,
+    present_cells,
+)
+from egoscore.load.column import Column, Damage, Unusable, numeric_column
+from egoscore.load.column_names import is_date
+from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
+from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
+from egoscore.load.table import decoded, is_number, is_text
+from egoscore.load.units import around_numbers
+from egoscore.runtime import MANY_ROWS, release_memory
+
+MOST_CATEGORIES = 20
+YES_NO = (
+    *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
+    *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
+)
+_FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
+_MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
+_NEARLY_ALL, _HALF = 0.9, 0.5
+# Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
+_NINES = [float("9" * digits) for digits in range(2, 9)]
+_PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
+# The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
+_PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
+_FEWEST = 3  # rows with a placeholder: fewer may be real
+_FAR = 3.0  # times the distance between the quartiles of the others
+
+
+@dataclass(frozen=True)
+class _TextColumn:
+    """The distinct `cells` of a column, and for each of its `rows` which one it has.
+
+    `rows` is one beyond the last cell where the row has none; `where` is the table.
+    """
+
+    name: str
+    where: str
+    cells: pa.Array
+    rows: NDArray[np.int64]
+
+    def read_as(self, kind: str, parsed: Parsed) -> Column | Unusable:
+        """The column with the numbers of its cells."""
+        values, traits = parsed
+        around = ("", "")
+        if kind == "number":
+            was_read = ~np.isnan(values)
+            cells = self.cells if was_read.all() else self.cells.filter(pa.array(was_read))
+            around = around_numbers(cells)
+        of_rows = np.append(values, np.nan)[self.rows]
+        return numeric_column(self.name, kind, of_rows, self.where, traits, around)
+
+    def mostly(self, kind: str, formats: Formats, least: int, share: float) -> Column | None:
+        """The column with a `share` of its cells in one format, and the others as damage."""
+        counts = np.bincount(self.rows, minlength=len(self.cells))[: len(self.cells)]
+        parsed = parse_most(self.cells, counts, least, share, formats)
+        if parsed is None:
+            return None
+        column = self.read_as(kind, parsed)
+        assert isinstance(column, Column)
+        return replace(column, damage=self._damage(parsed[0]))
+
+    def _damage(self, values: NDArray[np.float64]) -> Damage | None:
+        """The cells that are present and have no number, if there are any."""
+        _, is_missing = present_cells(self.cells)
+        is_damaged = np.append(np.isnan(values) & ~is_missing, False)[self.rows]
+        if not is_damaged.any():
+            return None
+        first = int(is_damaged.argmax())
+        cell = str(self.cells[int(self.rows[first])].as_py()).strip()
+        return Damage(int(np.count_nonzero(is_damaged)), cell, first)
+
+
+def _text_column(name: str, column: pa.ChunkedArray, where: str) -> _TextColumn:
+    encoded = column.combine_chunks().dictionary_encode()
+    if len(column) >= MANY_ROWS:
+        release_memory()
+    cells = encoded.dictionary.cast(pa.string())
+    rows = encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    return _TextColumn(name, where, cells, rows)
+
+
+def infer_column(
+    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+) -> Column | Unusable:
+    """What a column is, by its type, or by all its cells if it is text."""
+    if column.null_count == len(column):
+        return Unusable(name, "empty")
+    is_encoded = pa.types.is_dictionary(column.type)
+    column = decoded(column)
+    kind = column.type
+    if is_encoded and not is_text(kind):  # declared to be categories, whatever their type
+        return as_categories(name, column)
+    if (is_number(kind) or is_text(kind)) and is_date(name):
+        found = _eight_digits(name, column, where)
+        if found is not None:
+            return found
+    if pa.types.is_boolean(kind):
+        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), where)
+    if is_number(kind):
+        return numeric_column(name, "number", _floats(column), where)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return numeric_column(name, "date", days(column), where, zone_traits(kind))
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return numeric_column(name, "number", _hours(column), where, ("hours",))
+    if is_text(kind):
+        return _infer_text(name, column, where, notation)
+    return Unusable(name, "type", {"kind": str(kind)})
+
+
+def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Unusable | None:
+    """A column of numbers such as 20180103 as dates, if all of them are."""
+    if is_number(column.type):
+        numbers = _floats(column)
+        if not (np.nanmin(numbers) >= _FIRST_DAY and np.nanmax(numbers) <= _LAST_DAY):
+            return None
+        try:
+            whole = pa.array(numbers, from_pandas=True).cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+        column = pa.chunked_array([whole.cast(pa.string())])
+    text = _text_column(name, column, where)
+    parsed = parse_eight_digits(text.cells)
+    return None if parsed is None else text.read_as("date", parsed)
+
+
+def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Numbers of any type, NaN where nothing is there."""
+    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    return found
+
+
+def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    counts = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return _floats(counts) / (3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
+
+
+def _infer_text(
+    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+) -> Column | Unusable:
+    text = _text_column(name, column, where)
+    for kind, parse in _PARSERS.items():
+        parsed = parse(text.cells, notation)
+        if parsed is not None:
+            return text.read_as(kind, parsed)
+    categories = as_categories(name, column)
+    if isinstance(categories, Column):
+        return categories
+    if are_padded(text.cells):
+        return Unusable(name, "padded-codes")
+    formats = partial(number_formats, notation=notation)
+    found = None
+    if not are_codes(text.cells):
+        found = text.mostly("number", formats, MOST_CATEGORIES, _NEARLY_ALL)
+    found = found or text.mostly("date", date_formats, MOST_CATEGORIES, _NEARLY_ALL)
+    return found or categories
+
+
+def mostly_numbers(
+    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+) -> Column | None:
+    """A column of text that should hold numbers, if at least half of its cells do."""
+    text = _text_column(name, column, where)
+    return text.mostly("number", partial(number_formats, notation=notation), 0, _HALF)
+
+
+def _parse_yes_no(cells: pa.Array, _: Notation) -> Parsed | None:
+    if len(cells) > _MOST_SPELLINGS:
+        return None
+    words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
+    present = set(words) - set(MISSING)
+    pair = next((pair for pair in YES_NO if present and present <= set(pair)), None)
+    if pair is None:
+        return None
+    answers = {word: float(word == pair[0]) for word in present}
+    return np.array([answers.get(word, np.nan) for word in words]), ()
+
+
+_PARSERS: dict[str, Callable[[pa.Array, Notation], Parsed | None]] = {
+    "yes/no": _parse_yes_no,
+    "number": lambda cells, of: None if are_padded(cells) else parse_numbers(cells, of),
+    "date": lambda cells, _: parse_dates(cells),
+}
+
+
+def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
+    """One part for every distinct value as text; an empty cell is none of them."""
+    plain = decoded(column)
+    try:
+        text = plain.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return Unusable(name, "not-categories", {"kind": str(plain.type)})
+    nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
+    is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
+    distinct = pc.unique(text.filter(pa.array(~is_missing)))
+    if len(distinct) > MOST_CATEGORIES:
+        reason = "many-texts" if is_text(plain.type) else "many-values"
+        return Unusable(name, reason, {"count": len(distinct), "limit": MOST_CATEGORIES})
+    values = sorted(distinct.to_pylist())
+    if not values:
+        return Unusable(name, "empty")
+    parts = (pc.fill_null(pc.equal(text, value), False).to_numpy() for value in values)
+    doubtful = [value for value in values if value.strip().lower() in MISSING]
+    traits = (f"category:{doubtful[0]}",) if doubtful else ()
+    arrays = tuple(part.astype(np.float32) for part in parts)
+    return Column(name, "category", arrays, is_missing, tuple(values), traits)
+
+
+def find_placeholder(column: Column) -> tuple[float, int] | None:
+    """A value that seems to mean that nothing is known, and its number of rows, if there is one.
+
+    It is one of the usual ones, the smallest or the largest of its column, there several times,
+    and far from all others (one below zero only needs to be the only negative one).
+    """
+    known = column.known().astype(np.float64) + column.offset
+    if not len(known):
+        return None
+    is_day = column.kind == "date"
+    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _FEWEST)
+    for value in {float(known.min()), float(known.max())} & usual:
+        others = known[known != value]
+        count = len(known) - len(others)
+        if count >= fewest and len(others) > count and _stands_apart(is_day, value, others):
+            return value, count
+    return None
+
+
+def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
+    if not is_day and value < 0.0 <= others.min():
+        return True
+    if not is_day and value == -1.0:
+        return False
+    low, high = np.quantile(others, (0.25, 0.75))
+    gap = min(abs(value - others.min()), abs(value - others.max()))
+    return bool(gap > (1.0 if is_day else _FAR) * (high - low))

@@ -1,0 +1,329 @@
+"""Graphs as matrices: NumPy's `.npz` and MATLAB's `.mat`, read without executing anything."""
+
+from __future__ import annotations
+
+import math
+import struct
+import tokenize
+import warnings
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from egoscore.errors import DatasetError
+from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.checks import binary_or_none
+from egoscore.load.build import with_structure
+from egoscore.load.options import Loaded, Options
+from egoscore.load.unpack import (
+    archive_limit,
+    check_growth,
+    damaged,
+    naming,
+    opened_archive,
+    parsing,
+    read_member,
+)
+from egoscore.notes import Note
+
+# Names in files of the field, in the order in which they are looked for.
+ADJACENCY = ("network", "adj", "adj_matrix", "adjacency", "a", "w", "graph")
+EDGES = ("edge_index", "edges", "edge_list")
+FEATURES = (
+    *("attributes", "attrb", "attr", "attr_matrix"),
+    *("features", "feature", "feats", "feat", "x"),
+)
+EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
+LABELS = ("label", "labels", "gnd", "class", "y")
+_DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
+_SCIPY_FORMAT = ("format", "_is_array")  # besides the parts of its matrix
+
+# What parsers raise on files that make no sense.
+_NPY_ERRORS = (
+    *(ValueError, TypeError, EOFError, OSError, OverflowError),
+    *(SyntaxError, tokenize.TokenError, RecursionError),
+)
+_SPARSE_ERRORS = (ValueError, TypeError, IndexError, OverflowError)
+_MAT_ERRORS = (
+    *(ValueError, TypeError, LookupError, EOFError, OSError, OverflowError, NotImplementedError),
+    *(struct.error, zlib.error, AttributeError, RecursionError),
+)
+# Classes of MATLAB with plain numbers: the others allocate as many cells as they declare.
+_NUMERIC = {"double", "single", "logical", "sparse"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+_HDF5, _COMPRESSED = b"\x89HDF", 15
+_PIECE = 2**20
+_NODE_BYTES = 32  # a node without features takes at least as many
+# Real features have an entry among 500 zeros or so; 64 MiB are fine in any case.
+_MOST_ZEROS, _ANY_DENSE, _MOST_DENSE = 5000, 2**26, 2**32
+
+
+def read_matrix_file(path: Path, ending: str, options: Options) -> Loaded:
+    """The graph in an `.npz` or `.mat` file."""
+    arrays = read_npz(path) if ending == ".npz" else read_mat(path)
+    if _is_dgraph(arrays):
+        return Loaded(read_dgraph(path), (Note.info("dgraph", file=str(path)),))
+    notes: list[Note] = []
+    pairs, least = _edges(arrays, path, options.directed, notes)
+    name, table = _first_of(FEATURES, arrays)
+    size = max(least, 1)
+    if table is not None:
+        values = _dense(table, path)
+        size = len(values) if values.ndim else 0
+        notes.append(Note.info("array-features", file=str(path), name=name))
+    candidates = {name: arrays.get(name) for name in LABELS}
+    labels, seen = find_labels(candidates, size, path, notes)
+    if unused := _unused(arrays, seen):
+        notes.append(Note.info("arrays-unused", file=str(path), names=unused))
+    if table is None:
+        values = np.zeros((size, 1), dtype=np.float32)
+    elif size < least:
+        raise DatasetError(
+            f"In the file {path}, the graph has {least} nodes but '{name}' has {size} rows; both "
+            "need one for each node."
+        )
+    with naming(path):
+        graph = AttributedGraph.from_edges(pairs, values, options.directed, labels=labels)
+    if table is None:
+        graph = with_structure(graph, notes)
+    return Loaded(graph, tuple(notes))
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays and sparse matrices of an `.npz` file, by name in lower case."""
+    arrays: dict[str, Any] = {}
+    with opened_archive(path) as archive:
+        for member in archive.infolist():
+            if member.filename.endswith(".npy"):
+                name = member.filename.removesuffix(".npy").lower()
+                array = _numbers(read_member(archive, member, path), path)
+                if array is not None:
+                    arrays[name] = array
+    return _with_sparse(arrays, path)
+
+
+def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
+    """An array; None if it is made of Python objects, which are never unpickled."""
+    with parsing(path, *_NPY_ERRORS):
+        try:
+            array = np.load(content, allow_pickle=False)
+        except ValueError as error:
+            if "allow_pickle" in str(error):
+                return None
+            raise
+    return array if isinstance(array, np.ndarray) else None
+
+
+def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The same with matrices instead of their parts: adj_data, adj_indices, adj_indptr, ....
+
+    `scipy.sparse.save_npz` writes the parts of its one matrix without a name; it becomes adj.
+    """
+    for prefix in [name.removesuffix("indptr") for name in arrays if name.endswith("indptr")]:
+        names = [f"{prefix}{part}" for part in ("data", "indices", "indptr", "shape")]
+        if not set(names) <= set(arrays):
+            raise damaged(path)
+        *parts, shape = (arrays.pop(name) for name in names)
+        by_column = b"csc" in np.asarray(arrays.pop(f"{prefix}format", b"csr")).tobytes()
+        make = sparse.csc_array if by_column else sparse.csr_array
+        with parsing(path, *_SPARSE_ERRORS):
+            rows, columns = (int(length) for length in shape)
+            matrix = make(tuple(parts), shape=(rows, columns))
+            matrix.check_format(full_check=True)
+        arrays[prefix.rstrip("_.") or "adj"] = matrix
+    if {"row", "col", "data", "shape"} <= set(arrays):
+        shape, data, row, col = (arrays.pop(name) for name in ("shape", "data", "row", "col"))
+        with parsing(path, *_SPARSE_ERRORS):
+            rows, columns = (int(length) for length in shape)
+            arrays["adj"] = sparse.coo_array((data, (row, col)), shape=(rows, columns))
+    return {name: array for name, array in arrays.items() if name not in _SCIPY_FORMAT}
+
+
+def read_mat(path: Path) -> dict[str, Any]:
+    """The variables of a `.mat` file by name in lower case, None for those that are not read."""
+    from scipy.io import loadmat, whosmat
+    from scipy.io.matlab import MatReadError
+
+    with parsing(path, OSError), path.open("rb") as file:
+        if _HDF5 in file.read(1024):
+            raise DatasetError(
+                f"The file {path} was saved by MATLAB as version 7.3 (HDF5), which cannot be read; "
+                "save it again with -v7."
+            )
+        _check_mat(file, path)
+    wanted = {*ADJACENCY, *FEATURES, *LABELS}
+    with warnings.catch_warnings(), parsing(path, MatReadError, *_MAT_ERRORS):
+        warnings.simplefilter("ignore")
+        variables = whosmat(path)
+        names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
+        found: Mapping[str, Any] = loadmat(path, variable_names=names, spmatrix=False)
+    known = {name.lower(): found[name] for name in names}
+    is_edges = {*EDGES, *_DGRAPH}
+    unread = {name.lower() for name, *_ in variables} - set(known) - is_edges
+    return known | dict.fromkeys(sorted(unread))
+
+
+def _check_mat(file: BinaryIO, path: Path) -> None:
+    """Refuse a `.mat` file (version 5) whose compressed variables exceed `archive_limit`."""
+    limit, expanded = archive_limit(path.stat().st_size), 0
+    file.seek(0)
+    header = file.read(128)
+    if 0 in header[:4] or len(header) < 128:  # version 4, which does not compress
+        return
+    order = "<" if header[126:128] == b"IM" else ">"
+    while len(tag := file.read(8)) == 8:
+        kind, size = struct.unpack(f"{order}II", tag)
+        if kind != _COMPRESSED:
+            file.seek(size, 1)
+            continue
+        inflate, end = zlib.decompressobj(), file.tell() + size
+        while piece := inflate.unconsumed_tail or file.read(min(_PIECE, end - file.tell())):
+            with parsing(path, zlib.error):
+                expanded += len(inflate.decompress(piece, _PIECE))
+            check_growth(expanded, limit, path)
+        file.seek(end)
+
+
+def _is_dgraph(arrays: Mapping[str, Any]) -> bool:
+    """Whether these are the arrays of DGraph-Fin, with one edge in each row."""
+    return set(arrays) >= _DGRAPH and arrays["edge_index"].shape[-1:] == (2,)
+
+
+def read_dgraph(path: str | Path) -> AttributedGraph:
+    """The graph in `dgraphfin.npz`; fraudsters (class 1) are its outliers.
+
+    Classes 2 and 3 are background users, who count as normal, as in the BOND benchmark. The
+    types and times of edges and the split into training and test are not used.
+    """
+    path = Path(path)
+    arrays = {}
+    with opened_archive(path) as archive:
+        for name in ("x", "y", "edge_index"):
+            if f"{name}.npy" not in archive.namelist():
+                raise DatasetError(
+                    f"The file {path} has no array '{name}'; it needs 'x', 'y' and 'edge_index'."
+                )
+            member = archive.getinfo(f"{name}.npy")
+            array = _numbers(read_member(archive, member, path), path)
+            if array is None or array.dtype.kind not in "fiub":
+                raise DatasetError(f"In the file {path}, '{name}' must be an array of numbers.")
+            arrays[name] = array
+    edges = arrays["edge_index"]
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        raise DatasetError(
+            f"In the file {path}, 'edge_index' must have shape (E, 2), one edge in each row "
+            f"(found shape {edges.shape})."
+        )
+    with naming(path):
+        return AttributedGraph.from_edges(
+            edges.T, arrays["x"], directed=False, labels=arrays["y"] == 1
+        )
+
+
+def _first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, Any]:
+    """The first array that has one of these names, and the name; None if there is none."""
+    name = next((name for name in names if arrays.get(name) is not None), "")
+    return name, arrays.get(name)
+
+
+def _unused(arrays: Mapping[str, Any], seen: Sequence[str]) -> list[str]:
+    """The names of arrays that are neither edges nor features nor `seen` as labels."""
+    name, matrix = _first_of(ADJACENCY, arrays)
+    is_matrix = getattr(matrix, "ndim", 0) == 2
+    edges = (name,) if is_matrix else (_first_of(EDGES, arrays)[0], *EDGE_VALUES)
+    used = {*edges, _first_of(FEATURES, arrays)[0], *seen}
+    return [name for name in arrays if name not in used]
+
+
+def find_labels(
+    arrays: Mapping[str, Any], size: int, path: Path, notes: list[Note]
+) -> tuple[NDArray[np.int8] | None, list[str]]:
+    """The first array of 0 and 1, one for each node, and the names of those that were checked."""
+    seen = []
+    for name, values in arrays.items():
+        if values is None:
+            continue
+        seen.append(name)
+        labels = binary_or_none(np.asarray(values), size)
+        code = "array-not-labels" if labels is None else "array-labels"
+        notes.append(Note.info(code, file=str(path), name=name))
+        if labels is not None:
+            return labels, seen
+    return None, seen
+
+
+def check_num_nodes(count: int, path: Path) -> None:
+    """Refuse a number of nodes that would take far more memory than the file."""
+    check_growth(count * _NODE_BYTES, archive_limit(path.stat().st_size), path)
+
+
+def _dense(table: Any, path: Path) -> NDArray[Any]:
+    """Features as a dense array."""
+    if not hasattr(table, "toarray"):
+        return np.asarray(table)
+    limit = min(_MOST_DENSE, max(_ANY_DENSE, 8 * _MOST_ZEROS * table.nnz))
+    check_growth(8 * math.prod(table.shape), limit, path)
+    dense: NDArray[Any] = table.toarray()
+    return dense
+
+
+def _edges(
+    arrays: Mapping[str, Any], path: Path, directed: bool, notes: list[Note]
+) -> tuple[NDArray[Any], int]:
+    """The edges as (2, E) row numbers, and how many nodes there are at least."""
+    name, matrix = _first_of(ADJACENCY, arrays)
+    if matrix is not None and getattr(matrix, "ndim", 0) == 2:
+        entries = _entries(matrix, name, path)
+        if len(entries.data) and (entries.data != entries.data[0]).any():
+            notes.append(Note.info("entries-differ", file=str(path), name=name))
+        if not directed and not _is_symmetric(entries):
+            notes.append(Note.warning("not-symmetric", file=str(path), name=name))
+        return np.stack(entries.coords), int(matrix.shape[0])
+    name, listed = _first_of(EDGES, arrays)
+    if listed is None:
+        names = ", ".join(sorted(arrays)) or "nothing of the kind"
+        raise DatasetError(
+            f"The file {path} has no graph: it needs a matrix called Network or adj, or an array "
+            f"edge_index (found {names})."
+        )
+    if listed.ndim != 2 or 2 not in listed.shape or listed.dtype.kind not in "iu":
+        raise DatasetError(
+            f"In the file {path}, '{name}' must be whole numbers of shape (2, E) or (E, 2) (found "
+            f"{listed.dtype} of shape {listed.shape})."
+        )
+    weights = [name for name in EDGE_VALUES if name in arrays]
+    notes += [Note.info("edge-values-unused", file=str(path), name=name) for name in weights]
+    pairs = listed if len(listed) == 2 else listed.T
+    least = int(pairs.max(initial=-1)) + 1
+    check_num_nodes(least, path)
+    return pairs, least
+
+
+def _entries(matrix: Any, name: str, path: Path) -> Any:
+    """The entries of a matrix that are not zero, as a COO array."""
+    if matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        raise DatasetError(
+            f"In the file {path}, '{name}' must be a square matrix of numbers (found "
+            f"{matrix.dtype} of shape {matrix.shape})."
+        )
+    check_num_nodes(matrix.shape[0], path)
+    entries = sparse.coo_array(matrix)
+    if entries.dtype.kind == "f" and np.isnan(entries.data).any():
+        raise DatasetError(
+            f"In the file {path}, '{name}' has NaN entries; replace them by 0 (no edge) or 1."
+        )
+    present = entries.data != 0
+    ends = tuple(end[present] for end in entries.coords)
+    return sparse.coo_array((entries.data[present], ends), shape=entries.shape)
+
+
+def _is_symmetric(entries: Any) -> bool:
+    """Whether for every entry there is one on the other side of the diagonal."""
+    pattern = entries.astype(bool).tocsr()
+    return bool((pattern != pattern.T.tocsr()).nnz == 0)

@@ -1,0 +1,262 @@
+"""The columns of a node table as a feature matrix; every decision becomes a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.graph.feature_column import FeatureColumn
+from egoscore.load.column import Column, Unusable, damage_phrase, unusable_phrase
+from egoscore.load.column_names import find, is_code
+from egoscore.load.infer import as_categories, find_placeholder, infer_column
+from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
+from egoscore.load.options import Options
+from egoscore.load.table import SAMPLE, Table, decoded, is_text
+from egoscore.notes import Note
+from egoscore.runtime import MANY_ROWS, release_memory
+from egoscore.text import option
+
+_UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
+_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features of all nodes: `values` (N, F) float32, and their descriptions."""
+
+    values: NDArray[np.float32]
+    columns: tuple[FeatureColumn, ...]
+
+
+NO_FEATURES = Features(np.empty((0, 0), dtype=np.float32), ())
+
+
+def read_features(
+    loaded: dict[str, pa.ChunkedArray],
+    table: Table,
+    options: Options,
+    extra: int,
+    notes: list[Note],
+) -> Features:
+    """The features in `loaded`, which is emptied; `extra` nodes without a row come at the end."""
+    columns = _inferred(loaded, table, options, notes)
+    if options.impute is None:
+        _refuse_damage(columns, table)
+        _refuse_missing(columns, table)
+    used = [column for column in columns if not _is_constant(column)]
+    _note_kinds(used, table, notes)
+    codes = [c.name for c in used if c.kind == "number" and is_code(c.name)]
+    if codes and options.features is None:
+        notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
+    for column in columns:
+        _note_placeholder(column, table, notes)
+    parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
+    while columns:  # one by one: once a column has become a feature it can be freed
+        parts += _filled(columns.pop(0), extra, table, notes)
+    return _stacked(parts)
+
+
+def _inferred(
+    loaded: dict[str, pa.ChunkedArray], table: Table, options: Options, notes: list[Note]
+) -> list[Column]:
+    columns = []
+    notation = _notation(loaded, table)
+    categories = [_present("categories", name, loaded, table) for name in options.categories]
+    with table.bars("Turning columns into numbers", len(loaded), "columns") as advance:
+        for name in list(loaded):
+            column = loaded.pop(name)
+            if name in categories:
+                found = as_categories(name, column)
+            else:
+                found = _infer(name, column, table, notation)
+            del column
+            advance(1)
+            if isinstance(found, Column):
+                columns.append(found)
+                continue
+            if name in categories or options.features is not None:
+                raise InputError(
+                    f"Column '{name}' of {table.name} cannot be a feature: it "
+                    f"{unusable_phrase(found.reason, **found.fields)}; leave it out of "
+                    f"{option('categories' if name in categories else 'features')}."
+                )
+            fields = {"table": table.name, "column": name, "reason": found.reason}
+            notes.append(Note.info("column-unusable", **fields, **found.fields))
+    return columns
+
+
+def _present(parameter: str, given: str, loaded: dict[str, pa.ChunkedArray], table: Table) -> str:
+    """The column that a parameter names, which must be one of those that may be features."""
+    name = find(parameter, given, table)
+    if name not in loaded:
+        raise InputError(
+            f"{option(parameter)} names the column '{name}', which is no feature here; leave it "
+            f"out of {option(parameter)}."
+        )
+    return name
+
+
+def _notation(loaded: dict[str, pa.ChunkedArray], table: Table) -> Notation:
+    """How numbers are written in a table, by the first rows of all columns.
+
+    Where commas separate its cells, one in quotes is no evidence, nor is any beside a point.
+    """
+    separator = table.separator
+    if separator == ",":
+        return Notation(separator)
+    starts = (decoded(column.slice(0, SAMPLE)) for column in loaded.values())
+    texts = [s.combine_chunks().cast(pa.string()) for s in starts if is_text(s.type)]
+    commas = any(shows_decimal_commas(text, separator) for text in texts)
+    return Notation(separator, commas and not any(map(shows_decimal_points, texts)))
+
+
+def _infer(
+    name: str, column: pa.ChunkedArray, table: Table, notation: Notation
+) -> Column | Unusable:
+    found = infer_column(name, column, table.name, notation)
+    if len(column) >= MANY_ROWS:
+        del column
+        release_memory()
+    is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
+    if is_nameless and isinstance(found, Column) and _counts_rows(found):
+        return Unusable(name, "row-numbers")
+    return found
+
+
+def _counts_rows(column: Column) -> bool:
+    """Whether a column is 0, 1, 2 ... or 1, 2, 3 ..., like the index that pandas writes."""
+    steps = np.diff(column.parts[0][:_EXACT])
+    return column.kind == "number" and bool((steps == 1).all())
+
+
+def _refuse_damage(columns: list[Column], table: Table) -> None:
+    found = [
+        f"column '{c.name}' {damage_phrase(c.kind, **c.damage.fields)}"
+        for c in columns
+        if c.damage is not None
+    ]
+    if found:
+        raise InputError(
+            f"{table.name}: {', and '.join(found)}; correct that, pass "
+            f"{option('impute', 'median')} to treat such cells as missing, or leave columns out "
+            f"with {option('ignore')}."
+        )
+
+
+def _refuse_missing(columns: list[Column], table: Table) -> None:
+    gaps = [f"'{c.name}' ({c.num_missing})" for c in columns if c.num_missing]
+    if gaps:
+        raise InputError(
+            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, pass "
+            f"{option('impute', 'median')} to fill them and flag where they were, or leave columns "
+            f"out with {option('ignore')}."
+        )
+
+
+def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
+    for kind in ("number", "yes/no", "date"):
+        names = [c.name for c in columns if c.kind == kind and not c.traits]
+        if names:
+            notes.append(Note.info("columns-read", table=table.name, kind=kind, columns=names))
+    for column in columns:
+        if column.kind == "category":
+            fields = {"table": table.name, "column": column.name, "count": len(column.parts)}
+            notes.append(Note.info("column-categories", **fields, traits=list(column.traits)))
+        elif column.traits:
+            notes.append(format_note(column, table))
+
+
+def format_note(column: Column, table: Table) -> Note:
+    """The format in which a column of numbers or dates was read."""
+    fields = {"table": table.name, "column": column.name, "kind": column.kind}
+    return Note.info("column-format", **fields, traits=list(column.traits))
+
+
+def damage_note(column: Column, table: Table) -> Note:
+    """The cells of a column that are treated as missing."""
+    assert column.damage is not None
+    fields = {"table": table.name, "column": column.name, "kind": column.kind}
+    return Note.warning("column-damaged", **fields, **column.damage.fields)
+
+
+def _note_placeholder(column: Column, table: Table, notes: list[Note]) -> None:
+    found = find_placeholder(column) if column.kind in ("number", "date") else None
+    if found is not None:
+        value, count = found
+        is_date = column.kind == "date"
+        shown = FeatureColumn(column.name, "date").show(value) if is_date else f"{value:g}"
+        fields = {"table": table.name, "column": column.name, "value": shown, "count": count}
+        notes.append(Note.warning("placeholder", **fields))
+
+
+def _filled(
+    column: Column, extra: int, table: Table, notes: list[Note]
+) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
+    """The features of a column without gaps, and one that flags the gaps."""
+    is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
+    has_gaps = bool(is_missing.any())
+    if column.damage is not None:
+        notes.append(damage_note(column, table))
+    is_constant = _is_constant(column)
+    fields = {"table": table.name, "column": column.name}
+    if is_constant:
+        notes.append(Note.info("column-constant", **fields))
+    else:
+        yield from _values(column, is_missing, extra)
+    if has_gaps:
+        fills = {"category": "no category", "yes/no": "mode"}
+        fill = "constant" if is_constant else fills.get(column.kind, "median")
+        count = int(np.count_nonzero(is_missing))
+        notes.append(Note.info("column-missing", **fields, count=count, fill=fill))
+        yield FeatureColumn(column.name, "missing"), is_missing.astype(np.float32)
+
+
+def _is_constant(column: Column) -> bool:
+    return len(column.parts) == 1 and bool(np.ptp(column.known()) == 0)
+
+
+def _values(
+    column: Column, is_missing: NDArray[np.bool_], extra: int
+) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
+    for part, detail in zip(column.parts, column.details, strict=True):
+        values = np.concatenate([part, np.zeros(extra, dtype=np.float32)]) if extra else part
+        if column.kind != "category" and is_missing.any():
+            values[is_missing] = _typical(column.kind, part[~column.is_missing])
+        around = column.before, column.after
+        yield FeatureColumn(column.name, column.kind, detail, column.offset, *around), values
+
+
+def _typical(kind: str, known: NDArray[np.float32]) -> float:
+    """The median, or of yes and no the more frequent one."""
+    if kind == "yes/no":
+        return float(known.mean(dtype=np.float64) > 0.5)
+    return float(np.median(known))
+
+
+def _stacked(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
+    if not parts:
+        return NO_FEATURES
+    columns = tuple(column for column, _ in parts)
+    values = np.empty((len(parts[0][1]), len(parts)), dtype=np.float32)
+    for place in range(len(columns)):
+        values[:, place] = parts.pop(0)[1]
+    return Features(values, with_unique_titles(columns))
+
+
+def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
+    """The same, with a number after names whose title is already taken."""
+    result: list[FeatureColumn] = []
+    taken: set[str] = set()
+    for column in columns:
+        number, unique = 1, column
+        while unique.title in taken:
+            number += 1
+            unique = replace(column, name=f"{column.name} #{number}")
+        taken.add(unique.title)
+        result.append(unique)
+    return tuple(result)

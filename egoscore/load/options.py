@@ -1,0 +1,80 @@
+"""What the user specifies about the tables, and the result of loading them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from egoscore.errors import InputError, ParameterError
+from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.load.dialect import known_encoding
+from egoscore.notes import Note
+from egoscore.text import option
+
+_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "weight")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to load tables; the names are the long options of the command line.
+
+    Attributes:
+        source, target: the columns of the edge table with the ids of both ends.
+        id: the column of the node table with the node ids.
+        features: the only columns of the node table to use; None for all usable ones.
+        ignore: columns of either table to leave out.
+        categories: columns of the node table to treat as categories even if they hold numbers.
+        label: the column that marks known outliers; only used to evaluate.
+        weight: a numeric column of the edge table to turn into node features.
+        directed: whether an edge from a to b differs from one from b to a.
+        impute: "median" to fill missing values; None to refuse them.
+        encoding: the encoding of text files; None to detect it.
+    """
+
+    source: str | None = None
+    target: str | None = None
+    id: str | None = None
+    features: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    label: str | None = None
+    weight: str | None = None
+    directed: bool = False
+    impute: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.impute not in (None, "median"):
+            raise ParameterError("impute", "None or 'median'", self.impute, "Options")
+        for name in ("features", "ignore", "categories"):
+            given = getattr(self, name)
+            if given is not None:  # Python users may pass a list or a single name
+                several = (given,) if isinstance(given, str) else tuple(given)
+                object.__setattr__(self, name, several)
+        for name in _COLUMNS:
+            given = getattr(self, name)
+            names = given if isinstance(given, tuple) else (given,)
+            if any(one is not None and not str(one).strip() for one in names):
+                raise InputError(f"{option(name)} is empty; name a column or omit the option.")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", known_encoding(self.encoding))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the options that differ from their defaults."""
+        default = Options()
+        names = (field.name for field in fields(self))
+        return tuple(name for name in names if getattr(self, name) != getattr(default, name))
+
+    def refuse(self, names: tuple[str, ...], reason: str) -> None:
+        """Refuse those of the named options that were given: none is ignored silently."""
+        found = [option(name) for name in self.given if name in names]
+        if found:
+            raise InputError(f"{', '.join(found)} cannot be used here: {reason}.")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A graph, and every decision made while loading it."""
+
+    graph: AttributedGraph
+    notes: tuple[Note, ...] = ()

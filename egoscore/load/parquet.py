@@ -1,0 +1,136 @@
+"""Tables in Parquet and Arrow files, read by pyarrow a few columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from egoscore.errors import InputError
+from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, is_text
+from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
+from egoscore.progress import Advance
+
+PARQUET, ARROW = b"PAR1", b"ARROW1"
+_ERRORS = (*STREAM_ERRORS, UnicodeDecodeError)
+_LEAST_WIDTH = 8  # bytes that a value may take once it is read
+_NESTED_ROWS = 1 << 10  # in a batch, if some cells may hold many values
+
+
+class ParquetTable(Table):
+    """A Parquet file, called by its path or by `name`; only the columns asked for are read.
+
+    A file may encode a billion rows in a few bytes: both what it declares and what it turns out
+    to hold must stay below `stream_limit`.
+    """
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self._path, self.name = path, name or str(path)
+        try:
+            self._schema = pq.read_schema(path)
+        except _ERRORS as error:
+            raise _incomplete(self.name, "Parquet") from error
+        self._limit = stream_limit(path.stat().st_size)
+        super().__init__(self.name, self._schema.names)
+
+    def read(
+        self, columns: Sequence[str], encoded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        kinds = {column: self._schema.field(column).type for column in columns}
+        title = f"Reading {Path(self.name).name}"
+        try:
+            with (
+                self._opened(kinds) as file,
+                self.bars(title, file.metadata.num_rows, "rows") as advance,
+            ):
+                return collect(self._batches(file, kinds, advance), kinds, encoded)
+        except _ERRORS as error:
+            raise _incomplete(self.name, "Parquet") from error
+
+    def sample(self, column: str) -> pa.ChunkedArray:
+        kind = self._schema.field(column).type
+        try:
+            with self._opened({column: kind}) as file:
+                batches = file.iter_batches(SAMPLE, columns=[column])
+                first = [_plain(batch.column(0), kind) for batch in islice(batches, 1)]
+        except _ERRORS as error:
+            raise _incomplete(self.name, "Parquet") from error
+        return pa.chunked_array(first, kind)
+
+    def looks_numeric(self, column: str) -> bool:
+        return is_number(self._schema.field(column).type)
+
+    def _opened(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
+        """The file; text is kept by code at first, so that its size is known before it expands."""
+        text = [name for name, kind in kinds.items() if is_text(kind)]
+        file = pq.ParquetFile(self._path, read_dictionary=text)
+        check_growth(_declared(file.metadata, kinds), self._limit, self.name)
+        return file
+
+    def _batches(
+        self, file: pq.ParquetFile, kinds: dict[str, pa.DataType], advance: Advance
+    ) -> Iterator[pa.RecordBatch]:
+        is_nested = any(pa.types.is_nested(kind) for kind in kinds.values())
+        rows = _NESTED_ROWS if is_nested else 1 << 16
+        size, names = 0, list(kinds)
+        for batch in file.iter_batches(rows, columns=names):
+            size += sum(_expanded(batch.column(name)) for name in names)
+            check_growth(size, self._limit, self.name)
+            columns = [_plain(batch.column(name), kind) for name, kind in kinds.items()]
+            batch = pa.RecordBatch.from_arrays(columns, names)
+            batch.validate(full=True)  # invalid text would be found too late
+            yield batch
+            advance(batch.num_rows)
+
+
+def _declared(metadata: Any, kinds: dict[str, pa.DataType]) -> int:
+    """The bytes that columns take at least once they are read, as the file declares them."""
+    size = 0
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            kind = kinds.get(chunk.path_in_schema.partition(".")[0])
+            kind = kinds.get(chunk.path_in_schema, kind)
+            if kind is not None:
+                is_fixed = pa.types.is_fixed_size_binary(kind)
+                width = max(kind.byte_width, _LEAST_WIDTH) if is_fixed else _LEAST_WIDTH
+                size += chunk.num_values * width
+    return size
+
+
+def _expanded(column: pa.Array) -> int:
+    """The bytes that a column takes without its dictionary."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.large_string()))
+    return int(pc.sum(lengths.take(column.indices)).as_py() or 0)
+
+
+def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """A column in the type that the file declares."""
+    return column if column.type == kind else column.cast(kind)
+
+
+def open_arrow(path: Path, name: str | None = None) -> ArrowTable:
+    """A file in Arrow's own format (Feather), as a file or as a stream."""
+    name = name or str(path)
+    try:
+        with pa.memory_map(str(path)) as source:
+            try:
+                table = pa.ipc.open_file(source).read_all()
+            except pa.ArrowInvalid:
+                source.seek(0)
+                table = pa.ipc.open_stream(source).read_all()
+        table.validate(full=True)  # damaged offsets must not be followed into memory
+    except STREAM_ERRORS as error:
+        raise _incomplete(name, "Arrow") from error
+    return ArrowTable(name, table)
+
+
+def _incomplete(name: str, kind: str) -> InputError:
+    return InputError(f"{name} is not a complete {kind} file; write it again.")

@@ -1,0 +1,190 @@
+"""A table before it is read: its name, its columns, and their cells on demand."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from egoscore.errors import InputError
+from egoscore.notes import Note
+from egoscore.progress import Bars, no_bars
+from egoscore.runtime import release_memory
+from egoscore.text import option
+
+INDEX = "__index_level_0__"  # pyarrow's name for the nameless index of a pandas frame
+SAMPLE = 300  # rows to inspect before all are read
+_BETWEEN = 4  # batches after which freed memory goes back to the system
+
+
+class Table(ABC):
+    """A table of edges or nodes.
+
+    Attributes:
+        name: what messages call it.
+        columns: the names of its columns, all different.
+        notes: decisions made when it was opened.
+        nameless: those of `columns` that are named by their position.
+        separator: what separates cells in the file, "" if nothing does.
+        may_be_empty: whether a graph without these edges is valid.
+        bars: progress bars for reading.
+    """
+
+    nameless: frozenset[str] = frozenset((INDEX,))
+    separator = ""
+    may_be_empty = False
+    bars: Bars = staticmethod(no_bars)
+
+    def __init__(self, name: str, columns: Sequence[str]) -> None:
+        self.name = name
+        self.columns = tuple(columns)
+        self.notes: list[Note] = []
+        counts = Counter(self.columns)
+        twice = next((c for c in self.columns if counts[c] > 1), None)
+        if twice is not None:
+            raise InputError(f"{name} has two columns called '{twice}'; rename one of them.")
+
+    @abstractmethod
+    def read(
+        self, columns: Sequence[str], encoded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        """These columns, all of them at once.
+
+        Columns of text in `encoded` may come dictionary-encoded, which takes less memory.
+        """
+
+    @abstractmethod
+    def sample(self, column: str) -> pa.ChunkedArray:
+        """The cells of a column in the first few hundred rows."""
+
+    @abstractmethod
+    def looks_numeric(self, column: str) -> bool:
+        """Whether a column seems to hold numbers, without reading all of it."""
+
+
+class ArrowTable(Table):
+    """A table in memory; `unsupported` columns hold Python objects of the type given."""
+
+    def __init__(
+        self, name: str, table: pa.Table, unsupported: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(name, table.column_names)
+        self._table, self._unsupported = table, unsupported or {}
+
+    def read(
+        self, columns: Sequence[str], encoded: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        for column in columns:
+            if column in self._unsupported:
+                raise InputError(
+                    f"The attribute '{column}' of {self.name} holds {self._unsupported[column]}, "
+                    "which is neither text nor a number nor a date; convert it, or leave it out "
+                    f"with {option('ignore')}."
+                )
+        return {column: self._table[column] for column in columns}
+
+    def sample(self, column: str) -> pa.ChunkedArray:
+        return self._table[column].slice(0, SAMPLE)
+
+    def looks_numeric(self, column: str) -> bool:
+        return is_number(self._table.schema.field(column).type)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is numeric."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is text."""
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without its dictionary, if it has one."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = pa.string() if is_text(column.type.value_type) else column.type.value_type
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, kind)
+
+
+def collect(
+    batches: Iterable[pa.RecordBatch], kinds: Mapping[str, pa.DataType], encoded: Collection[str]
+) -> dict[str, pa.ChunkedArray]:
+    """Columns with these names and types, in the order of the batches' columns.
+
+    Columns of text in `encoded` are dictionary-encoded, so that their text is never in memory as
+    a whole.
+    """
+    columns = {
+        name: _EncodedText() if name in encoded and is_text(kind) else _Chunks(kind)
+        for name, kind in kinds.items()
+    }
+    for number, batch in enumerate(batches):
+        for column, chunk in zip(columns.values(), batch.columns, strict=True):
+            column.add(chunk)
+        if number % _BETWEEN == 0:
+            release_memory()
+    return {name: column.column() for name, column in columns.items()}
+
+
+class _Chunks:
+    """A column as it is."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self._kind, self._chunks = kind, list[pa.Array]()
+
+    def add(self, chunk: pa.Array) -> None:
+        """Append rows."""
+        self._chunks.append(chunk)
+
+    def column(self) -> pa.ChunkedArray:
+        """All rows."""
+        return pa.chunked_array(self._chunks, self._kind)
+
+
+class _EncodedText(_Chunks):
+    """A column of text as codes; texts of new chunks are merged once they outnumber the known ones.
+
+    Missing text becomes empty. (pyarrow's `unify_dictionaries` takes ten times as long.)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(pa.string())
+        self._known = pa.array([], pa.string())
+        self._codes = list[NDArray[np.int32]]()
+        self._num_new = 0
+
+    def add(self, chunk: pa.Array) -> None:
+        encoded = chunk.cast(pa.string()).fill_null("").dictionary_encode()
+        self._chunks.append(encoded)
+        self._num_new += len(encoded.dictionary)
+        if self._num_new > len(self._known):
+            self._merge()
+
+    def column(self) -> pa.ChunkedArray:
+        self._merge()
+        if not self._codes:
+            return super().column()
+        codes = pa.array(np.concatenate(self._codes))
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, self._known)])
+
+    def _merge(self) -> None:
+        """Known texts keep their codes; new ones follow in the order of the rows."""
+        texts = [self._known, *(chunk.dictionary for chunk in self._chunks)]
+        starts = np.cumsum([len(text) for text in texts])
+        every = pa.concat_arrays(texts).dictionary_encode()
+        numbers = every.indices.to_numpy()
+        for start, chunk in zip(starts, self._chunks, strict=False):
+            self._codes.append(numbers[start + chunk.indices.to_numpy()])
+        self._known, self._chunks, self._num_new = every.dictionary, [], 0

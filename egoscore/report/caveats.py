@@ -1,0 +1,76 @@
+"""Caveats that apply to the ranking of any detector; labels are not used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from egoscore.explain.causes import far_by_itself
+from egoscore.explain.explainer import shortened
+from egoscore.explain.explanation import Explanation
+from egoscore.graph import AttributedGraph
+from egoscore.graph.scaling import standardised
+from egoscore.notes import Note
+
+_EXPLAINED = 0.5  # rank correlation with a trivial quantity that deserves a warning
+_FEW_NODES, _TOO_FEW_NODES = 200, 10
+
+
+def ranking_caveats(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
+    """Warnings if a ranking follows a trivial quantity or rests on too little data."""
+    found = _trivial(graph, score)
+    if len(score) > 1 and np.ptp(score) == 0:
+        found.append(Note.warning("all-scores-equal"))
+    if not graph.num_edges:
+        found.append(Note.warning("no-edges", self_loops=graph.dropped_self_loops))
+    count = graph.num_nodes
+    if count < _TOO_FEW_NODES:
+        found.append(Note.warning("too-few-nodes", nodes=count))
+    elif count < _FEW_NODES:
+        found.append(Note.warning("few-nodes", nodes=count))
+    return found
+
+
+def _trivial(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
+    trivial = {"degree": graph.neighbours.degrees}
+    if not graph.is_structural:
+        trivial["norm"] = np.square(standardised(graph).features).sum(axis=1)
+    found = []
+    for name, values in trivial.items():
+        if np.ptp(values) == 0 or np.ptp(score) == 0:
+            continue
+        correlation = float(spearmanr(score, values).statistic)
+        if abs(correlation) >= _EXPLAINED:
+            found.append(Note.warning("follows-trivial", quantity=name, correlation=correlation))
+    return found
+
+
+def left_out(graph: AttributedGraph) -> list[Note]:
+    """Notes on edges that were dropped; `weight` names the column where they still count."""
+    weight = next((column.name for column in graph.columns if column.kind == "weight"), None)
+    dropped = {
+        "self-loops-dropped": graph.dropped_self_loops,
+        "duplicates-dropped": graph.dropped_duplicates,
+    }
+    return [Note.info(c, count=count, weight=weight) for c, count in dropped.items() if count]
+
+
+def threshold_rule(contamination: float | str, threshold: float) -> Note:
+    """How the threshold was chosen."""
+    if contamination == "auto":
+        return Note.info("threshold-far-out", threshold=threshold)
+    return Note.info("threshold-share", threshold=threshold, share=float(contamination))
+
+
+def overlooked_note(explanations: Sequence[Explanation], num_listed: int) -> list[Note]:
+    """A note on nodes outside the list that have a single extreme value."""
+    nodes = [
+        {"node": shortened(why.node), "rank": why.rank, "deviation": asdict(far)}
+        for why in explanations
+        if (far := far_by_itself(why)) is not None
+    ]
+    return [Note.info("overlooked", listed=num_listed, nodes=nodes)] if nodes else []

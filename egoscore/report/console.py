@@ -1,0 +1,249 @@
+"""The output of the command line."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from egoscore.detectors import vocabulary_of
+from egoscore.explain.deviations import far_off
+from egoscore.explain.explanation import Deviation, Explanation, Tie
+from egoscore.report.notes import render
+from egoscore.report.sentences import accuracy, flagged, summary
+from egoscore.report.top_nodes import cause_in_short, top_rows
+from egoscore.run.layout import REPORT_FILE
+from egoscore.text import brief, counted, numeral, printable
+
+if TYPE_CHECKING:
+    from egoscore.detect import Detection
+    from egoscore.explain.explanation import Explanation
+    from egoscore.graph import AttributedGraph
+    from egoscore.load.datasets import DatasetEntry
+    from egoscore.notes import Note
+
+_WIDE = 200  # columns if the output is not a terminal
+_LONG_ID, _LEAST_ROOM, _ROOM, _BORDER = 24, 24, 48, 3  # columns
+_MOST_LINES = 3  # of a reason
+
+
+def make_console(stderr: bool = False) -> Console:
+    """A console without highlighting, as wide as the terminal if there is one."""
+    console = Console(highlight=False, stderr=stderr)
+    return console if console.is_terminal else Console(highlight=False, stderr=stderr, width=_WIDE)
+
+
+def say(console: Console, sentence: str, style: str = "") -> None:
+    """Print one sentence; it is only wrapped on a terminal."""
+    console.print(Text(printable(sentence)), style=style, soft_wrap=not console.is_terminal)
+
+
+def show_graph(graph: AttributedGraph, source: str, notes: Sequence[Note] = ()) -> None:
+    """Print the size of a graph and the notes on reading it to standard error."""
+    console = make_console(stderr=True)
+    say(console, summary(graph, source))
+    for note in notes:
+        say(console, f"- {render(note)}", "dim")
+
+
+def show_detection(found: Detection, top: int) -> None:
+    """Print the table of the most abnormal nodes, then at most five lines."""
+    console = make_console()
+    if top:
+        console.print(_top_table(found, top, console.width))
+    say(console, _flagged(found))
+    say(console, _reliability(found))
+    if found.evaluation is not None:
+        say(console, accuracy(found.evaluation, found.ranking.num_rows))
+    say(console, f"Report: {found.path / REPORT_FILE}{_notes_inside(found)}")
+    command = shlex.join(["egoscore", "explain", str(found.path), str(found.ranking["node"][0])])
+    say(console, f"Next: {command}")
+
+
+def _flagged(found: Detection) -> str:
+    threshold = numeral(found.findings.threshold)
+    if found.findings.rule.code == "threshold-far-out":
+        return f"{flagged(found.ranking)} (score above {threshold}, Tukey's rule)."
+    share = found.findings.rule.fields["share"]
+    return f"{flagged(found.ranking)} (the highest {100 * share:g}%, as requested)."
+
+
+def _reliability(found: Detection) -> str:
+    """The first warning, or that there is none."""
+    warnings = found.findings.warnings
+    if warnings:
+        more = f" ({counted(len(warnings) - 1, 'more warning')} in the report)"
+        return f"Warning: {render(warnings[0])}{more if len(warnings) > 1 else ''}"
+    others = [note for note in found.findings.caveats if note.code != "significant-nodes"]
+    return f"No warnings. {render(others[0])}" if others else "No warnings."
+
+
+def _notes_inside(found: Detection) -> str:
+    count = len(found.findings.notes)
+    return f" (with {counted(count, 'note')} on how the data were read)" if count else ""
+
+
+def show_detail(found: Detection, seconds: Mapping[str, float]) -> None:
+    """Print the meaning of a score, all caveats, settings, time and memory to standard error."""
+    console = make_console(stderr=True)
+    words = vocabulary_of(found.detector.preset)
+    say(console, words.meaning(found.findings.questions, found.graph.num_nodes), "dim")
+    for note in (found.findings.rule, *found.findings.caveats):
+        say(console, f"- {render(note)}", "dim")
+    if found.findings.explanations:
+        say(console, f"First: {found.findings.explanations[0].summary}", "dim")
+    settings = ", ".join(
+        f"{name} {value}" for name, value in asdict(found.detector.settings()).items()
+    )
+    say(console, f"Settings: seed {found.detector.seed}, {settings}.", "dim")
+    took = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
+    say(console, f"Time: {took}.{_peak_memory()}", "dim")
+
+
+def _peak_memory() -> str:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return ""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes, or kilobytes
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return f" Peak memory {peak:,.0f} MB."
+
+
+def _top_table(found: Detection, top: int, width: int) -> Table:
+    rows = found.ranking.slice(0, top).to_pylist()
+    extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
+    columns = {
+        "rank": [f"{row['rank']:,}" for row in rows],
+        "node": [printable(row["node"]) for row in rows],
+        "score": [f"{row['score']:#.4g}" for row in rows],
+        "flag": [_flag(row) for row in rows],
+        "ego size": [f"{row['ego_size']:,}" for row in rows],
+    }
+    more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
+    if width - _taken(columns | more) < _ROOM:
+        del columns["ego size"]
+    room = width - _taken(columns | more)
+    whys = {row.rank: printable(row.cause) for row in top_rows(found.ranking, found.findings)}
+    whys |= {why.rank: _why(why, room) for why in found.findings.explanations}
+    columns |= {"why": [whys.get(row["rank"], "") for row in rows]} | more
+    of_all = counted(found.ranking.num_rows, "node")
+    table = Table(title=f"Most abnormal {len(rows):,} of {of_all}")
+    for name in columns:
+        is_number = name in ("rank", "score", "flag", "ego size")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _flag(row: dict[str, Any]) -> str:
+    return "significant" if row.get("significant") else "yes" if row["flag"] else ""
+
+
+def _taken(columns: Mapping[str, Sequence[str]]) -> int:
+    """The width of the columns and of the borders of one more; long ids are folded."""
+    widest = (max(map(cell_len, (name, *cells))) for name, cells in columns.items())
+    return sum(min(width, _LONG_ID) + _BORDER for width in widest) + _BORDER + 1
+
+
+def _why(why: Explanation, room: int) -> str:
+    """The main cause in a few words, and the other causes if they fit on the line.
+
+    A text of more than a few lines loses its middle, as the numbers are at the end. In a narrow
+    column, only the names of the causes.
+    """
+    if room < _LEAST_ROOM or not why.causes:
+        return printable(", ".join(why.causes) or cause_in_short(why))
+    others = f"; also {', '.join(why.causes[1:])}" if why.causes[1:] else ""
+    first = cause_in_short(why)
+    texts = [printable(text) for text in (first + others, first)]
+    whole = next((text for text in texts if cell_len(text) <= room), None)
+    return whole or brief(first, _MOST_LINES * room)
+
+
+def show_datasets(entries: Sequence[DatasetEntry]) -> None:
+    """Print every data set with its source."""
+    table = Table()
+    for name in ("name", "description", "edges", "available", "from"):
+        table.add_column(name, overflow="fold")
+    for entry in entries:
+        kind = "directed" if entry.directed else "undirected"
+        here = "yes" if entry.available else "no"
+        table.add_row(*map(Text, (entry.name, entry.about, kind, here, printable(entry.where))))
+    make_console().print(table)
+
+
+_LONGEST = 120  # characters of a name
+_WIDEST = 80  # columns of a table, also outside a terminal
+
+
+def show_explanation(found: Explanation) -> None:
+    """Print the summary, then the numbers behind it."""
+    console = make_console()
+    say(console, printable(found.summary))
+    flag = "above" if found.flag else "not above"
+    lower = math.floor(10 * found.percentile) / 10  # rounded down: never 100%
+    say(
+        console,
+        f"Score {numeral(found.score)}, {flag} the threshold, higher than {lower:.1f}% of the "
+        f"nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
+        f"{numeral(found.energy_before, 3)}, expected {numeral(found.energy_after, 3)}.",
+    )
+    width = min(console.width, _WIDEST)
+    for title, deviations in (
+        ("Features", found.features),
+        ("Position in the graph", found.structure),
+    ):
+        if deviations:
+            console.print(_deviations(title, deviations), width=width)
+    for title, ties in {
+        "Unexpected edges (higher is more unexpected)": found.surprising,
+        "Expected edges (lower is more expected)": [tie for tie in found.expected if tie.present],
+        "Missing edges": [tie for tie in found.expected if not tie.present and tie.surprise > 0],
+    }.items():
+        if ties:
+            say(console, f"{title}: {_listed(ties)}.")
+    say(console, printable(f"Among {found.compared_with}:"))
+    console.print(_components(found), width=width)
+
+
+def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
+    about = f"{title} (deviation in usual errors)"
+    table = Table(title=about, title_justify="left")
+    table.add_column("quantity", overflow="fold")
+    for name in ("actual", "expected", "deviation"):
+        table.add_column(name, justify="right", overflow="fold")
+    for one in deviations:
+        style = "bold" if far_off([one]) else ""
+        words = (brief(text, _LONGEST) for text in (one.name, one.observed, one.expected))
+        cells = (*words, f"{round(one.size, 1) + 0.0:+.1f}")  # not minus zero
+        table.add_row(*(Text(cell) for cell in cells), style=style)
+    return table
+
+
+def _listed(ties: Sequence[Tie]) -> str:
+    return ", ".join(map(_shown, ties))
+
+
+def _shown(tie: Tie) -> str:
+    surprise = round(tie.surprise, 1) + 0.0  # not minus zero
+    return f"{brief(tie.node, _LONGEST)} ({surprise:+.1f})"
+
+
+def _components(found: Explanation) -> Table:
+    table = Table()
+    table.add_column("component")
+    table.add_column("value", justify="right")
+    table.add_column("higher than", justify="right")
+    for one in found.components:
+        table.add_row(one.name.replace("_", " "), numeral(one.value), f"{one.percentile:.1f}%")
+    return table

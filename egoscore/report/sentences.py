@@ -1,0 +1,70 @@
+"""Sentences shared by the command line and the report; notes are rendered in `notes.py`."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+
+from egoscore.explain.causes import HIGH
+from egoscore.graph import AttributedGraph
+from egoscore.metrics import Evaluation
+from egoscore.text import are, counted, printable
+
+_CAUSE = 100.0 - 100.0 * math.exp(-HIGH)  # percentage of the nodes that are less unusual
+
+
+def summary(graph: AttributedGraph, source: str) -> str:
+    """The size of a graph."""
+    kind = "directed" if graph.directed else "undirected"
+    return (
+        f"{printable(source)}: {counted(graph.num_nodes, 'node')}, "
+        f"{counted(graph.num_edges, f'{kind} edge')}, {counted(graph.num_features, 'feature')}."
+    )
+
+
+def flagged(ranking: pa.Table) -> str:
+    """How many nodes are flagged and significant."""
+    count = int(ranking["flag"].to_numpy().sum())
+    verb = are(1 if ranking.num_rows == 1 else count)
+    text = f"{count:,} of {counted(ranking.num_rows, 'node')} {verb} flagged"
+    if "significant" in ranking.column_names:
+        marked = int(ranking["significant"].to_numpy().sum())
+        text += f", {f'{marked:,}' if marked else 'none'} of them significant"
+    return text
+
+
+def accuracy(known: Evaluation, num_nodes: int) -> str:
+    """The accuracy on known outliers, next to that of a random score."""
+    count = known.num_outliers
+    chance = 100 * count / num_nodes
+    return (
+        f"Known outliers: {count:,}. ROC-AUC {100 * known.roc_auc:.1f}% (random: 50%), "
+        f"average precision {100 * known.average_precision:.1f}% (random: {chance:.1f}%), "
+        f"recall@{count} {100 * known.recall_at_k:.1f}% (random: {chance:.1f}%)."
+    )
+
+
+def marks(ranking: pa.Table, rate: float) -> str:
+    """The meaning of the marks in the list of nodes."""
+    text = "Flagged: the score is above the threshold."
+    if "significant" not in ranking.column_names:
+        return text
+    count = int(ranking["significant"].to_numpy().sum())
+    here = f"{counted(count, 'node')} here" if count else "no node here"
+    return (
+        f"Significant ({here}): so unusual that, by estimate, only about {100 * rate:g}% of the "
+        f"nodes marked this way are ordinary. {text}"
+    )
+
+
+def causes(num_nodes: int) -> str:
+    """Which percentiles in the list of nodes count as causes."""
+    look = "it is bold, and its bar has the other colour"
+    most = 100.0 - 100.0 / num_nodes
+    if most > _CAUSE:
+        return f"Above {_CAUSE:.0f} it counts as a cause: {look}."
+    return (
+        f"Among {counted(num_nodes, 'node')} no number is above {math.floor(most)}; what is "
+        f"estimated to be among the {100 - _CAUSE:.0f}% most unusual counts as a cause: {look}."
+    )

@@ -1,0 +1,91 @@
+"""The list of the most abnormal nodes, with their causes and percentiles by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from egoscore.explain.causes import by_strength, causes_of, far_by_itself, is_rare
+from egoscore.explain.explanation import Explanation
+from egoscore.explain.sentences import off
+from egoscore.report.findings import Findings
+from egoscore.report.ranking import own_columns
+
+TOP = 50
+_MOST_COLUMNS = 3  # of the user's own
+
+
+@dataclass(frozen=True)
+class Part:
+    """The answer to one question: the percentage of nodes that are less unusual."""
+
+    question: str
+    percentile: float
+    is_cause: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """A node of the list; `own` are the user's columns, `cause` the main cause in words."""
+
+    rank: int
+    node: Any
+    score: float
+    p_value: float
+    flag: bool
+    significant: bool
+    ego_size: int
+    own: tuple[Any, ...]
+    cause: str
+    parts: tuple[Part, ...]
+
+
+def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
+    """The first rows of the ranking; explained nodes have their cause in a few words."""
+    own = own_columns(ranking)[:_MOST_COLUMNS]
+    rows = ranking.slice(0, TOP).to_pylist()
+    rarest = 1.0 / ranking.num_rows  # the rarest that can be observed
+    reasons = {why.rank: cause_in_short(why) for why in findings.explanations}
+    found = []
+    for row, answers in zip(rows, findings.answers, strict=False):
+        strong = causes_of(answers)
+        shares = {question: max(rarest, np.exp(-answer)) for question, answer in answers.items()}
+        found.append(
+            Row(
+                rank=row["rank"],
+                node=row["node"],
+                score=row["score"],
+                p_value=row["p_value"],
+                flag=bool(row["flag"]),
+                significant=bool(row.get("significant")),
+                ego_size=row["ego_size"],
+                own=tuple(row[name] for name in own),
+                cause=reasons.get(row["rank"]) or cause(answers, row["p_value"]),
+                parts=tuple(Part(q, 100.0 * (1.0 - s), q in strong) for q, s in shares.items()),
+            )
+        )
+    return found
+
+
+def cause(answers: Mapping[str, float], p_value: float) -> str:
+    """The main cause; if there is none, the question that comes closest."""
+    if not answers:
+        return ""
+    strong, first = causes_of(answers), next(iter(by_strength(answers)))
+    if strong:
+        return first
+    if is_rare(p_value):
+        return f"all together, mostly {first}"
+    return f"nothing stands out; if anything, {first}"
+
+
+def cause_in_short(why: Explanation) -> str:
+    """The main cause of an explained node, with its reason in a few words."""
+    if not why.causes:
+        extreme = far_by_itself(why)
+        return cause(why.questions, why.p_value) if extreme is None else off(extreme)
+    return f"{why.causes[0]}: {why.reason}"

@@ -1,0 +1,84 @@
+"""Storing the graph in its run, which can then be moved and its nodes explained later."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from egoscore.errors import RunError
+from egoscore.graph import AttributedGraph
+from egoscore.graph.feature_column import FeatureColumn
+from egoscore.progress import Advance
+from egoscore.run.layout import EDGES_FILE, NODES_FILE
+from egoscore.run.tables import described, facts_of, read_table, table_writer, write_table
+
+_ROWS_AT_ONCE = 262_144
+_COLUMN_FIELDS = {field.name for field in fields(FeatureColumn)}
+
+
+def save_graph(
+    graph: AttributedGraph, ids: pa.Array, run: Path, advance: Advance = lambda count: None
+) -> None:
+    """Write nodes with their features, and edges as node numbers; `ids` (N,) as in the ranking.
+
+    `advance` is called with the number of rows written.
+    """
+    (run / NODES_FILE).parent.mkdir(exist_ok=True)
+    facts = {
+        "directed": graph.directed,
+        "columns": [asdict(column) for column in graph.described],
+    }
+    names = ["id", *(f"x{column}" for column in range(graph.num_features))]
+    types = [ids.type] + [pa.float32()] * graph.num_features
+    schema = described(pa.schema(list(zip(names, types, strict=True))), facts)
+    with table_writer(run / NODES_FILE, schema) as writer:
+        for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            columns = np.ascontiguousarray(graph.features[rows].T)
+            writer.write_table(pa.table([ids[rows], *map(pa.array, columns)], schema=schema))
+            advance(columns.shape[1])
+    write_table(_edges(graph), run / EDGES_FILE, advance=advance)
+
+
+def _edges(graph: AttributedGraph) -> pa.Table:
+    """Every edge once, as node numbers."""
+    near = graph.adjacency
+    sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), near.degrees)
+    once = slice(None) if graph.directed else sources < near.indices
+    return pa.table({"source": sources[once], "target": near.indices[once]})
+
+
+def has_graph(run: Path) -> bool:
+    """Whether a folder holds the graph of a run."""
+    return (run / NODES_FILE).exists() and (run / EDGES_FILE).exists()
+
+
+def load_graph(run: Path) -> AttributedGraph:
+    """The graph stored in a run."""
+    nodes, edges = read_table(run / NODES_FILE), read_table(run / EDGES_FILE)
+    facts = facts_of(nodes.schema)
+    written: Any = facts.get("columns")
+    names = [f"x{number}" for number in range(nodes.num_columns - 1)]
+    is_whole = (
+        isinstance(written, list)
+        and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
+        and nodes.column_names == ["id", *names]
+        and len(written) == len(names)
+        and edges.column_names == ["source", "target"]
+        and isinstance(facts.get("directed"), bool)
+    )
+    if not is_whole:
+        raise RunError(f"{run / NODES_FILE} is damaged: it is not the graph of a run.")
+    columns = tuple(FeatureColumn(**column) for column in written)
+    features = np.empty((nodes.num_rows, len(columns)), dtype=np.float32)
+    for number, name in enumerate(names):
+        features[:, number] = nodes[name].to_numpy()
+    ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()])
+    titles = [column.title for column in columns]
+    graph = AttributedGraph.from_edges(ends, features, facts["directed"], None, None, titles)
+    # not checked for duplicates: ids such as 1 and "1" are stored as the same text
+    return replace(graph, ids=nodes["id"].to_numpy(), columns=columns)

@@ -1,0 +1,123 @@
+"""Reading a finished run, for `explain` and `report`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from egoscore.errors import RunError
+from egoscore.graph import AttributedGraph
+from egoscore.run.files import load_json, lock_directory
+from egoscore.run.graph_store import load_graph
+from egoscore.run.layout import (
+    CONFIG_FILE,
+    EDGES_FILE,
+    FINDINGS_FILE,
+    MODEL_FILE,
+    NODES_FILE,
+    SCORES_FILE,
+    read_config,
+)
+from egoscore.run.tables import read_table
+
+D = TypeVar("D")
+_COLUMNS = {"node", "score", "rank", "flag", "ego_size"}  # without them there is no ranking
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. If a file is missing or damaged, the error says how to repair the run.
+
+    Attributes: `findings`, what `detect` found besides the ranking, as parsed JSON.
+    """
+
+    path: Path
+    findings: dict[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> Run:
+        """Open a run that `detect` has finished."""
+        path = Path(path)
+        if not (path / FINDINGS_FILE).exists():
+            first = _remedy(path) if _is_known(path) else "run `egoscore detect` with --out first"
+            raise RunError(f"{path} holds no finished run of egoscore; {first}.")
+        with needing(path, FINDINGS_FILE):
+            return cls(path, load_json(path / FINDINGS_FILE))
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The settings that produced the results."""
+        with needing(self.path, CONFIG_FILE):
+            return read_config(self.path)
+
+    @cached_property
+    def ranking(self) -> pa.Table:
+        """Every node with its score, most abnormal first."""
+        with needing(self.path, SCORES_FILE):
+            table = read_table(self.path / SCORES_FILE)
+            if not table.num_rows or not _COLUMNS.issubset(table.column_names):
+                raise RunError(f"{self.path / SCORES_FILE} is not the ranking of a run.")
+        return table
+
+    @cached_property
+    def graph(self) -> AttributedGraph:
+        """The graph that was scored."""
+        fingerprint = self.config["fingerprint"]
+        with needing(self.path, NODES_FILE, EDGES_FILE):
+            graph = load_graph(self.path)
+            if graph.fingerprint() != fingerprint:
+                raise RunError(f"{self.path} holds the graph of another run.")
+        return graph
+
+    def detector(self, load: Callable[[Path], D]) -> D:
+        """The fitted detector, given the function that loads one."""
+        with needing(self.path, MODEL_FILE):
+            return load(self.path)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Keep `detect` from replacing the results meanwhile, where a lock can be written."""
+    if path.is_dir() and os.access(path, os.W_OK | os.X_OK):
+        with lock_directory(path, patience=10.0):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def needing(run: Path, *names: str) -> Iterator[None]:
+    """Turn errors in reading these files of a run into one that says how to repair it.
+
+    Only RunError and OSError mean damage; bugs of the program are not hidden.
+    """
+    for name in names:
+        if not (run / name).exists():
+            raise RunError(f"{run / name} is missing; {_remedy(run)}.")
+    try:
+        yield
+    except (OSError, RunError) as error:
+        files = " or ".join(str(run / name) for name in names)
+        raise RunError(f"{files} is damaged; {_remedy(run)}.") from error
+
+
+def _remedy(run: Path) -> str:
+    if _is_known(run):
+        return "run the same `egoscore detect` command again, which repairs the run"
+    return "run `egoscore detect` again with another directory after --out"
+
+
+def _is_known(run: Path) -> bool:
+    """Whether the directory says which run it holds, so that `detect` can continue it."""
+    try:
+        read_config(run)
+    except RunError:
+        return False
+    return True

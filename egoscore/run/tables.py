@@ -1,0 +1,83 @@
+"""Writing Parquet files atomically, with a checksum, and reading them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from egoscore.errors import RunError
+from egoscore.progress import Advance
+from egoscore.run.files import parse_json, replacing
+
+_ROWS_AT_ONCE = 1 << 20
+_KEY = "egoscore"
+# The checksum is written in the file itself, in place of a blank of the same length.
+_MARK, _BLANK = b"checksum of this file without it: ", b"0" * 32
+
+
+def described(schema: pa.Schema, facts: Mapping[str, Any]) -> pa.Schema:
+    """The schema with JSON facts in its metadata."""
+    return schema.with_metadata({_KEY: json.dumps(facts)})
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Write a Parquet file part by part; a checksum of its bytes is added at the end."""
+    with replacing(path) as draft:
+        with pq.ParquetWriter(draft, schema) as writer:
+            yield writer
+            writer.add_key_value_metadata({"checksum": _MARK + _BLANK})
+        with draft.open("r+b") as file, mmap(file.fileno(), 0) as content:
+            start, digest = _checksum(content)
+            content[start : start + len(_BLANK)] = digest
+
+
+def write_table(
+    table: pa.Table,
+    path: Path,
+    facts: Mapping[str, Any] | None = None,
+    advance: Advance = lambda count: None,
+) -> None:
+    """Write a table; `advance` is called with the number of rows written."""
+    if facts is not None:
+        table = table.cast(described(table.schema, facts))
+    with table_writer(path, table.schema) as writer:
+        for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+            rows = table.slice(start, _ROWS_AT_ONCE)
+            writer.write_table(rows)
+            advance(rows.num_rows)
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a table; one that has changed since it was written is refused."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+    start, digest = _checksum(content)
+    if content[start : start + len(_BLANK)] != digest:
+        raise RunError(f"{path} is damaged: its contents do not match their checksum.")
+    return pq.read_table(pa.BufferReader(content))
+
+
+def _checksum(content: bytes | mmap) -> tuple[int, bytes]:
+    """Where the checksum of a file is, and what it must be."""
+    start = content.rfind(_MARK) + len(_MARK)
+    digest = blake2b(memoryview(content)[:start], digest_size=len(_BLANK) // 2)
+    digest.update(memoryview(content)[start + len(_BLANK) :])
+    return start, digest.hexdigest().encode()
+
+
+def facts_of(schema: pa.Schema) -> dict[str, Any]:
+    """The JSON facts in the metadata of a schema; empty if there are none."""
+    text = (schema.metadata or {}).get(_KEY.encode(), b"")
+    facts = parse_json(text.decode("utf-8", "replace"))
+    return facts if isinstance(facts, dict) else {}

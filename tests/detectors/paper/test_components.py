@@ -1,0 +1,224 @@
+"""The whole measurement, against a plain one: one node, one chain, one loop at a time."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore.detectors.paper import components
+from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, measure
+from egoscore.detectors.paper.ego import EgoGraphs
+from egoscore.detectors.paper.generative import ScoreModel
+from egoscore.detectors.paper.noise import EgoNoise
+from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.sde import VP, perturb
+from egoscore.detectors.paper.solve import SOLVERS, ReverseProcess
+from egoscore.graph import AttributedGraph
+from egoscore.random import Keys, Purpose
+
+SEED = 11
+CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20, solver="em")
+
+
+def example(directed):
+    source = nx.gnp_random_graph(30, 0.12, seed=4, directed=directed)
+    source.remove_edges_from(list(source.edges(29)))
+    features = np.random.default_rng(5).normal(size=(30, 6))
+    edges = np.array(source.edges).T
+    graph = AttributedGraph.from_edges(edges, features, directed)
+    return EgoGraphs(graph, max_nodes=7, seed=SEED), ScoreModel(6, 8, directed, seed=SEED)
+
+
+def energy(x, adj):
+    """Normalised Dirichlet energy by networkx's Laplacian of the symmetrised graph."""
+    weights = (adj + adj.T) / 2
+    laplacian = nx.normalized_laplacian_matrix(nx.from_numpy_array(weights)).toarray()
+    total = float((x**2).sum())
+    return float(np.trace(x.T @ laplacian @ x)) / total if total else 0.0
+
+
+def plain_components(egos, model, node, tau, level, sample, solver):
+    """Components of one chain, from an ego-graph that is alone in its batch."""
+    batch = egos.batch(np.array([node]))
+    keys = Keys(SEED, *(np.array([v]) for v in (node, level, sample)))
+    graph = egos.graph
+    noise = EgoNoise(keys, batch.sizes, graph.num_features, graph.directed, egos.device)
+    width = batch.x.shape[1]
+    time = torch.tensor([tau], dtype=torch.float64)
+    x = perturb(batch.x, noise.features(Purpose.FORWARD_FEATURES, 0, width), VP(), time)
+    adj = perturb(batch.adj, noise.adjacency(Purpose.FORWARD_ADJACENCY, 0, width), VP(), time)
+    steps = torch.tensor([round(20 * tau)])
+
+    def gradients(x, adj, t):
+        noises = model.predict_noise(x, adj, batch.mask, t, batch.positions)
+        return tuple(-noise / VP().std(t).view(-1, 1, 1).to(x) for noise in noises)
+
+    with torch.no_grad():
+        process = ReverseProcess(VP(), SOLVERS[solver], gradients)
+        x, adj = process.solve(x, adj, time, steps, noise)
+    before_x, before_adj = batch.x[0].double().numpy(), batch.adj[0].double().numpy()
+    after_x, after_adj = x[0].double().numpy(), (adj[0].numpy() >= 0.5).astype(float)
+    n, f = before_x.shape
+    after = energy(after_x, after_adj)
+    return [
+        np.linalg.norm(before_x - after_x) / (n * f),
+        np.linalg.norm(before_adj - after_adj) / n**2,
+        after,
+        abs(energy(before_x, before_adj) - after),
+        np.linalg.norm(before_x[0] - after_x[0]) / f,
+        np.linalg.norm(before_adj[0] - after_adj[0]) / n,
+    ]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_table_equals_a_plain_computation_chain_by_chain(solver, directed):
+    egos, model = example(directed)
+    config = ReconstructionConfig(3, 2, 20, solver)
+    nodes = np.arange(30)
+    table = measure(egos, model, VP(), config, SEED, nodes)
+    assert table.taus == pytest.approx((0.25, 0.5, 0.75))
+    for node in (0, 7, 13, 29):
+        for level, tau in enumerate(table.taus):
+            chains = [
+                plain_components(egos, model, node, tau, level, sample, solver)
+                for sample in range(2)
+            ]
+            expected = np.mean(chains, axis=0)
+            np.testing.assert_allclose(table.values[node, level], expected, rtol=2e-4, atol=1e-6)
+
+
+def test_an_isolated_node_has_finite_components_and_no_structure_error():
+    egos, model = example(False)
+    table = measure(egos, model, VP(), CONFIG, SEED, np.arange(30))
+    assert table.ego_size[29] == 1
+    assert np.isfinite(table.values[29]).all()
+    assert not table.component("structure_error")[29].any()
+    assert table.component("feature_error")[29].all()
+
+
+def test_a_nodes_numbers_do_not_depend_on_company_order_or_batch_size(monkeypatch):
+    egos, model = example(False)
+    everyone = measure(egos, model, VP(), CONFIG, SEED, np.arange(30))
+    some = np.array([21, 3, 8])
+    few = measure(egos, model, VP(), CONFIG, SEED, some)
+    monkeypatch.setattr(components, "_CAPACITY", 1)  # every ego-graph by itself
+    alone = measure(egos, model, VP(), CONFIG, SEED, np.arange(30)[::-1])
+    np.testing.assert_allclose(few.values, everyone.values[np.sort(some)], rtol=1e-4)
+    np.testing.assert_allclose(alone.values, everyone.values, rtol=1e-4, atol=1e-7)
+
+
+def test_very_many_samples_go_in_groups(monkeypatch):
+    egos, model = example(False)
+    config = ReconstructionConfig(num_levels=2, num_samples=7, steps=5, solver="em")
+    together = measure(egos, model, VP(), config, SEED, np.arange(30))
+    batch = egos.batch(np.array([0]))
+    monkeypatch.setattr(components, "_CAPACITY", 2 * 3 * 8 * int(batch.sizes[0]))
+    assert [list(g) for g in components._sample_groups(batch, config)] == [
+        [0, 1, 2], [3, 4, 5], [6],
+    ]  # fmt: skip
+    apart = measure(egos, model, VP(), config, SEED, np.arange(30))
+    np.testing.assert_allclose(apart.values, together.values, rtol=1e-4, atol=1e-7)
+
+
+def test_progress_is_reported_for_every_node():
+    egos, model = example(False)
+    seen = []
+    measure(egos, model, VP(), CONFIG, SEED, np.arange(30), seen.append)
+    assert sum(seen) == 30
+
+
+TAUS = (0.25, 0.5, 0.75)
+SIZE = 12
+
+
+def example_table():
+    """Every number in it is another."""
+    values = np.arange(SIZE * 3 * 6, dtype=np.float32).reshape(SIZE, 3, 6)
+    node = np.arange(SIZE)
+    return ComponentTable(node, node + 2000, (node + 3000).astype(np.float32), values, TAUS, 4)
+
+
+def part(table, rows):
+    return replace(
+        table,
+        node=table.node[rows],
+        ego_size=table.ego_size[rows],
+        energy=table.energy[rows],
+        values=table.values[rows],
+    )
+
+
+def arrow(table):
+    return pa.table(table.columns())
+
+
+@pytest.mark.parametrize(
+    ("name", "position"),
+    [
+        ("feature_error", 0),
+        ("structure_error", 1),
+        ("energy_after", 2),
+        ("energy_shift", 3),
+        ("centre_feature_error", 4),
+        ("centre_structure_error", 5),
+    ],
+)
+def test_a_component_is_found_by_its_name(name, position):
+    table = example_table()
+    np.testing.assert_array_equal(table.component(name), table.values[:, :, position])
+
+
+def test_there_are_no_other_components():
+    assert len(LEVEL_COMPONENTS) == 6
+    with pytest.raises(ValueError, match="not in tuple"):
+        example_table().component("energy")
+
+
+def test_columns_hold_every_number_under_component_and_level():
+    table = example_table()
+    columns = table.columns()
+    assert list(columns)[3:7] == [
+        *("feature_error@0.25", "feature_error@0.5", "feature_error@0.75"),
+        "structure_error@0.25",
+    ]
+    for name in ("node", "ego_size", "energy"):
+        np.testing.assert_array_equal(columns.pop(name), getattr(table, name))
+    assert len(columns) == 18
+    for title, column in columns.items():
+        name, _, tau = title.partition("@")
+        level = TAUS.index(float(tau))
+        np.testing.assert_array_equal(column, table.component(name)[:, level])
+        assert column.dtype == np.float32
+
+
+@pytest.mark.parametrize("num_levels", [2, 6, 999])
+def test_levels_keep_their_names_apart(num_levels):
+    taus = tuple(level / (num_levels + 1) for level in range(1, num_levels + 1))
+    table = replace(example_table(), values=np.zeros((SIZE, num_levels, 6), np.float32), taus=taus)
+    assert len(table.columns()) == 3 + 6 * num_levels
+
+
+@given(st.permutations(range(SIZE)), st.lists(st.integers(1, SIZE - 1), unique=True))
+@settings(max_examples=50, deadline=None)
+def test_parts_in_any_order_join_to_the_table_that_arrow_makes_of_them(order, cuts):
+    table = example_table()
+    parts = [part(table, rows) for rows in np.split(np.array(order), sorted(cuts))]
+    joined = ComponentTable.join(parts)
+    expected = pa.concat_tables([arrow(one) for one in parts]).sort_by("node").combine_chunks()
+    assert arrow(joined).equals(expected)
+    assert arrow(joined).equals(arrow(table))
+    assert joined.values.shape == table.values.shape
+    assert (joined.taus, joined.num_samples) == (TAUS, 4)
+
+
+def test_joining_leaves_the_parts_alone():
+    table = example_table()
+    parts = [part(table, [3, 1]), part(table, [2, 0])]
+    ComponentTable.join(parts)
+    assert [one.node.tolist() for one in parts] == [[3, 1], [2, 0]]

@@ -1,0 +1,190 @@
+"""What a feature is to the user: its title, and its values as the user would write them."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egoscore.graph.feature_column import KINDS, LOGARITHM, FeatureColumn
+
+
+class TestTitle:
+    @pytest.mark.parametrize(
+        ("column", "title"),
+        [
+            (FeatureColumn("age"), "age"),
+            (FeatureColumn("member", "yes/no"), "member"),
+            (FeatureColumn("since", "date"), "since"),
+            (FeatureColumn("country", "category", "NZ"), "country = NZ"),
+            (FeatureColumn("country", "missing"), "country is missing"),
+            (FeatureColumn("amount", "weight", "total"), "amount (total)"),
+            (FeatureColumn("clustering", "structure"), "clustering"),
+        ],
+    )
+    def test_it_says_what_the_feature_is(self, column, title):
+        assert column.title == title
+
+    def test_features_of_one_column_have_different_ones(self):
+        parts = [
+            FeatureColumn("a"),
+            FeatureColumn("a", "category", "x"),
+            FeatureColumn("a", "category", "y"),
+            FeatureColumn("a", "missing"),
+            FeatureColumn("a", "weight", "mean"),
+            FeatureColumn("a", "weight", "total"),
+        ]
+        assert len({part.title for part in parts}) == len(parts)
+
+
+class TestShow:
+    @given(st.dates(min_value=date(1900, 1, 1), max_value=date(9999, 12, 31)))
+    @settings(max_examples=100, deadline=None)
+    def test_days_since_1970_are_a_date(self, day):
+        days = (day - date(1970, 1, 1)).days
+        assert FeatureColumn("d", "date").show(float(days)) == day.isoformat()
+
+    def test_part_of_a_day_is_still_that_day(self):
+        noon = (date(2024, 2, 29) - date(1970, 1, 1)) / timedelta(days=1) + 0.5
+        assert FeatureColumn("d", "date").show(noon) == "2024-02-29"
+
+    @pytest.mark.parametrize("days", [1e7, -1e7, 1e300, -1e300])
+    def test_days_beyond_any_calendar_are_still_told(self, days):
+        assert FeatureColumn("d", "date").show(days) == f"{days:.4g} days after 1970"
+
+    @pytest.mark.parametrize("kind", ["yes/no", "category", "missing"])
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (1.0, "yes"),
+            (0.0, "no"),
+            (0.25, "25% yes"),
+            (0.999, "100% yes"),
+            (-0.2, "0% yes"),
+            (3.0, "100% yes"),
+        ],
+    )
+    def test_an_expected_yes_is_a_share(self, kind, value, text):
+        assert FeatureColumn("x", kind, "y").show(value) == text
+
+    @pytest.mark.parametrize("kind", ["number", "weight"])
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (3.0, "3"),
+            (1234.56, "1,235"),
+            (-0.5, "-0.5"),
+            (9999.2, "9,999"),
+            (9999.7, "10,000"),
+            (-12345.6, "-12,346"),
+            (1e9, "1,000,000,000"),
+            (1e15, "1e+15"),
+        ],
+    )
+    def test_numbers_have_four_digits_or_are_whole(self, kind, value, text):
+        assert FeatureColumn("x", kind).show(value) == text
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+    @settings(max_examples=50, deadline=None)
+    def test_any_feature_can_be_shown(self, kind, value):
+        assert FeatureColumn("x", kind).show(value).isprintable()
+
+
+class TestTwoValues:
+    @pytest.mark.parametrize(
+        ("first", "second", "shown"),
+        [
+            (52.52001, 52.52004, ("52.52001", "52.52004")),
+            (1.0, 2.0, ("1", "2")),
+            (31_000.25, 31_000.5, ("31,000.2", "31,000.5")),
+            (7.0, 7.0, ("7", "7")),
+        ],
+    )
+    def test_they_have_the_digits_that_tell_them_apart(self, first, second, shown):
+        assert FeatureColumn("x").show_both(first, second) == shown
+
+    def test_moments_of_one_day_are_told_with_their_time(self):
+        column = FeatureColumn("when", "date")
+        noon, night = 19_783.5, 19_783.75
+        assert column.show_both(noon, night) == ("2024-03-01 12:00:00", "2024-03-01 18:00:00")
+        assert column.show_both(noon, noon + 1) == ("2024-03-01", "2024-03-02")
+
+    def test_what_hardly_differs_ends_somewhere(self):
+        one, other = FeatureColumn("x").show_both(1.0, 1.0 + 1e-15)
+        assert one == other == "1"
+
+
+def test_what_was_taken_off_is_added_again():
+    column = FeatureColumn("seconds", offset=1_700_000_000.0)
+    assert column.show(12.0) == "1,700,000,012"
+    assert FeatureColumn("when", "date", offset=19_783.0).show(1.0) == "2024-03-02"
+
+
+def test_a_logarithm_is_told_as_what_was_counted():
+    column = FeatureColumn("core number", "structure", LOGARITHM)
+    assert column.show(float(np.log1p(11))) == "11"
+    assert column.show(-0.3) == "0"
+
+
+def test_of_structure_nothing_is_below_zero():
+    assert FeatureColumn("clustering", "structure").show(-0.02) == "0"
+    assert FeatureColumn("clustering", "structure").show(0.25) == "0.25"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value", "text"),
+    [
+        ("$", "", 1234.5, "$1,234"),
+        ("$", "", -12.0, "-$12"),
+        ("", " €", 0.5, "0.5 €"),
+        ("", "%", 45.0, "45%"),
+    ],
+)
+def test_a_number_has_its_sign_again(before, after, value, text):
+    column = FeatureColumn("amount", before=before, after=after)
+    assert column.show(value) == text
+    assert column.unit == text.strip("-1,2345.0 ")
+
+
+class TestValue:
+    @pytest.mark.parametrize("value", [0.3, 16_777_215.0, 123456.79, -2.5, 0.0])
+    def test_it_has_no_digits_that_only_rounding_made(self, value):
+        assert FeatureColumn("x").value(float(np.float32(value))) == value
+
+    def test_what_was_taken_off_is_added_again(self):
+        assert FeatureColumn("lat", offset=52.52).value(float(np.float32(1e-5))) == 52.52001
+
+    def test_a_logarithm_is_what_was_counted(self):
+        column = FeatureColumn("core number", "structure", LOGARITHM)
+        assert column.value(float(np.log1p(8))) == 8.0
+
+
+def test_two_values_have_no_digits_beyond_single_precision():
+    """0.3 is 0.30000001192… there, which nobody wrote."""
+    single = float(np.float32(0.3))
+    assert FeatureColumn("x").show_both(single, 0.3) == ("0.3", "0.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("year", 1997.0, "1997"),
+        ("birth_year", 1850.0, "1850"),
+        ("yearly income", 1997.0, "1,997"),
+        ("year", 12000.0, "12,000"),
+        ("amount", 1997.0, "1,997"),
+    ],
+)
+def test_years_have_no_comma(name, value, text):
+    assert FeatureColumn(name).show(value) == text
+
+
+def test_of_what_single_precision_does_not_hold_seven_digits_are_told():
+    stored = float(np.float32(55_141_315))
+    assert stored != 55_141_315
+    column = FeatureColumn("salary", before="$")
+    assert column.show(stored) == "$55,141,320"
+    assert column.value(stored) == 55_141_320
+    assert FeatureColumn("n").show(16_777_215.0) == "16,777,215"

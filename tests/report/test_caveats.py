@@ -1,0 +1,120 @@
+"""Caveats on any ranking: given when they hold, and only then."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report.samples import explanation
+
+from egoscore import AttributedGraph, generate_network
+from egoscore.explain.explanation import Deviation
+from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return generate_network(400, seed=1)
+
+
+def codes(graph, score):
+    return [note.code for note in ranking_caveats(graph, score)]
+
+
+def unlinked(count, edges=((), ())):
+    rng = np.random.default_rng(0)
+    return AttributedGraph.from_edges(np.array(edges, dtype=int), rng.random((count, 2)))
+
+
+class TestRankingCaveats:
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_a_ranking_by_degree_is_recognised(self, graph, sign):
+        (warning,) = ranking_caveats(graph, sign * np.log1p(graph.neighbours.degrees))
+        assert (warning.code, warning.severity) == ("follows-trivial", "warning")
+        assert warning.fields["quantity"] == "degree"
+        assert warning.fields["correlation"] == pytest.approx(sign)
+
+    def test_a_ranking_by_the_norm_of_the_features_is_recognised(self, graph):
+        x = graph.features
+        usual = (x - x.mean(axis=0)) / x.std(axis=0)
+        (warning,) = ranking_caveats(graph, np.linalg.norm(usual, axis=1).astype(np.float64))
+        assert (warning.code, warning.fields["quantity"]) == ("follows-trivial", "norm")
+        assert warning.fields["correlation"] == pytest.approx(1.0, abs=0.001)
+
+    def test_a_ranking_by_neither_gives_no_warning(self, graph):
+        assert ranking_caveats(graph, np.random.default_rng(0).random(400)) == []
+
+    def test_equal_scores_follow_nothing(self, graph):
+        assert codes(graph, np.zeros(400)) == ["all-scores-equal"]
+        assert codes(graph, np.arange(400.0) % 2) == []
+
+    @pytest.mark.parametrize(
+        ("count", "code"), [(9, "too-few-nodes"), (10, "few-nodes"), (199, "few-nodes")]
+    )
+    def test_few_nodes_are_counted(self, count, code):
+        edges = np.array([range(count - 1), range(1, count)])
+        small = unlinked(count, edges)
+        warning = ranking_caveats(small, np.arange(float(count)))[-1]
+        assert (warning.code, warning.fields) == (code, {"nodes": count})
+
+    def test_two_hundred_nodes_are_not_few(self):
+        edges = np.array([range(199), range(1, 200)])
+        assert codes(unlinked(200, edges), np.random.default_rng(1).random(200)) == []
+
+    @pytest.mark.parametrize(("edges", "loops"), [(((), ()), 0), (((1, 2), (1, 2)), 2)])
+    def test_a_graph_without_edges_is_recognised(self, edges, loops):
+        score = np.random.default_rng(1).random(250)
+        (warning,) = ranking_caveats(unlinked(250, edges), score)
+        assert (warning.code, warning.fields) == ("no-edges", {"self_loops": loops})
+        assert "no-edges" not in codes(unlinked(250, ((0,), (1,))), score)
+
+
+class TestLeftOut:
+    def test_self_loops_and_repeated_edges_are_counted(self):
+        graph = unlinked(5, ((0, 0, 0, 3, 4), (1, 1, 1, 3, 4)))
+        assert [(note.code, note.fields["count"]) for note in left_out(graph)] == [
+            ("self-loops-dropped", 2),
+            ("duplicates-dropped", 2),
+        ]
+        assert left_out(unlinked(5, ((0,), (1,)))) == []
+
+    def test_the_weights_of_dropped_edges_count(self):
+        """An edge that is listed twice is one edge, and both of its weights are in the totals."""
+        edges = {"source": ["a", "a", "b", "c"], "target": ["b", "b", "c", "c"]}
+        edges["paid"] = [1, 2, 4, 8]
+        graph = AttributedGraph.from_tables(edges, weight="paid")
+        assert graph.features[:, 0].tolist() == [3.0, 7.0, 12.0]  # the totals of a, b and c
+        for note in left_out(graph):
+            assert note.fields == {"count": 1, "weight": "paid"}
+        for note in left_out(AttributedGraph.from_tables(edges)):
+            assert note.fields == {"count": 1, "weight": None}
+
+
+def test_a_threshold_is_either_found_or_chosen():
+    found, chosen = threshold_rule("auto", 7.1), threshold_rule(0.05, 1.5)
+    assert (found.code, found.fields) == ("threshold-far-out", {"threshold": 7.1})
+    assert (chosen.code, chosen.fields) == ("threshold-share", {"threshold": 1.5, "share": 0.05})
+
+
+class TestOverlookedNote:
+    FAR = Deviation("age", "900", "41", 12.0)
+
+    def why(self, size):
+        deviation = replace(self.FAR, size=size)
+        return replace(explanation(30, 500, 2.0, flag=False), features=(deviation,))
+
+    def test_a_node_with_an_extreme_value_is_named(self):
+        why = replace(self.why(12.0), node="x" * 200, questions={"features": 1.0})
+        (note,) = overlooked_note([why], 20)
+        assert (note.code, note.fields["listed"]) == ("overlooked", 20)
+        (one,) = note.fields["nodes"]
+        assert one["rank"] == 30
+        assert Deviation(**one["deviation"]) == self.FAR
+        assert len(one["node"]) < 100
+
+    def test_without_extreme_values_there_is_no_note(self):
+        usual = replace(self.why(6.9), questions={"features": 1.0})
+        assert overlooked_note([usual], 20) == []
+        assert overlooked_note([], 20) == []
+
+    def test_only_the_questions_asked_count(self):
+        assert overlooked_note([replace(self.why(12.0), questions={"place": 1.0})], 20) == []
