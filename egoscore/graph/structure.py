@@ -73,7 +73,7 @@ def fill_structure(
     inverse = np.empty(graph.num_nodes)
     for part, _, divisor in _parts(near):
         inverse[part] = 1.0 / divisor
-    core, place = _peeled(near)
+    core, place = peel(near)
     release_memory()
     triangles, products = _through_triangles(near, place, inverse, bars)
     del place
@@ -114,7 +114,7 @@ def _sums(indptr, indices, values):  # type: ignore[no-untyped-def]
     return sums
 
 
-def _peeled(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def peel(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Core numbers (N,), and when a node is taken away, (N,) a permutation.
 
     At most as many neighbours as its core number are taken away after a node.
@@ -164,7 +164,7 @@ def _through_triangles(
     near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64], bars: Bars
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
-    starts, indices = _upward(near.indptr, near.indices, place)
+    starts, indices = later_neighbours(near.indptr, near.indices, place)
     number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
     reached_from = np.full(len(place), -1, dtype=np.int32)
     with bars("Looking for triangles", len(indices), "edges") as advance:
@@ -176,7 +176,7 @@ def _through_triangles(
 
 
 @compiled
-def _upward(indptr, indices, place):  # type: ignore[no-untyped-def]
+def later_neighbours(indptr, indices, place):  # type: ignore[no-untyped-def]
     """The edges from nodes to such as are taken away after them, which is half of all."""
     starts = np.zeros_like(indptr)
     kept = np.empty(len(indices) // 2, dtype=indices.dtype)

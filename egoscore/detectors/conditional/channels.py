@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.covariance import Floats
+from egoscore.detectors.conditional.extremes import largest
 from egoscore.detectors.conditional.homophily import ONE_STEP, TWO_STEPS, dirichlet_energy
-from egoscore.detectors.conditional.model import ConditionalModel, View
+from egoscore.detectors.conditional.model import ConditionalModel
+from egoscore.detectors.conditional.view import View
 from egoscore.progress import Bars, no_bars
 
 
@@ -126,13 +128,36 @@ CHANNELS = {
             lambda m: m.model.place.clustering(m.view.structure),
             is_log=False,
         ),
+        Channel(
+            "extreme_number",
+            "extremes",
+            "how rare its most extreme number is, by itself or given everything else",
+            lambda m: largest(m.model.extremes.numbers.surprises(m.view), len(m.view.features)),
+            is_log=False,
+        ),
+        Channel(
+            "extreme_category",
+            "extremes",
+            "how rare its most unexpected category is, given everything else",
+            lambda m: largest(m.model.extremes.categories.surprises(m.view), len(m.view.features)),
+            is_log=False,
+        ),
+        Channel(
+            "extreme_position",
+            "extremes",
+            "how rare its number of neighbours, of strangers among them, or its clique is",
+            lambda m: largest(m.model.extremes.position.surprises(m.view), len(m.view.features)),
+            is_log=False,
+        ),
     )
 }
 QUESTIONS = {
     "features": "Do its features match what its neighbours predict?",
     "company": "Is it similar to the nodes it is linked to?",
     "place": "Is its position in the graph unusual?",
+    "extremes": "Is a single value out of bounds, or contradicted by everything else?",
 }
+ALONE = ("extremes",)  # questions that one channel answers, whatever the others say
 
 
 def channels_of(question: str) -> tuple[str, ...]:

@@ -114,6 +114,6 @@ def _asked(model: ConditionalModel, graph: AttributedGraph) -> list[str]:
     where the features are the structure.
     """
     if graph.is_structural:
-        return ["place"]
+        return ["place", "extremes"]
     left_out = () if model.has_homophily else ("company",)
     return [question for question in QUESTIONS if question not in left_out]

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.denoiser import folds_of
-from egoscore.detectors.conditional.model import ConditionalModel, context_of
+from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.neighbours import clipped, neighbour_mean
 from egoscore.detectors.conditional.preprocess import preprocess
+from egoscore.detectors.conditional.view import context_of
 from egoscore.graph import AttributedGraph
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.detectors.calibration import Calibration
 from egoscore.detectors.conditional.by_size import BySize
-from egoscore.detectors.conditional.channels import CHANNELS, channels_of
+from egoscore.detectors.conditional.channels import ALONE, CHANNELS, channels_of
 from egoscore.detectors.conditional.covariance import Floats
 
 
@@ -43,6 +43,7 @@ class Scoring:
     channels: dict[str, Calibration]
     questions: dict[str, Calibration]
     by_size: BySize
+    together: Calibration
     total: Calibration
 
     @classmethod
@@ -55,18 +56,33 @@ class Scoring:
     ) -> Scoring:
         """From the channels (N,) of all nodes; by ego size unless that is part of the question."""
         known = {name: Calibration.fit(CHANNELS[name].scaled(v)) for name, v in channels.items()}
-        means = {question: _mean(question, channels, known) for question in questions}
+        means = {question: _joined(question, channels, known) for question in questions}
         answered = {question: Calibration.fit(mean) for question, mean in means.items()}
-        total = combine([answered[question].surprise(mean) for question, mean in means.items()])
+        answers = {name: answered[name].surprise(mean) for name, mean in means.items()}
+        total = combine([v for name, v in answers.items() if name not in ALONE])
         by_size = BySize.fit(total, ego_size) if compares_sizes else BySize.ignored()
-        return cls(known, answered, by_size, Calibration.fit(by_size.apply(total, ego_size)))
+        relative = by_size.apply(total, ego_size)
+        together = Calibration.fit(relative)
+        draft = cls(known, answered, by_size, together, together)
+        return replace(draft, total=Calibration.fit(draft._largest(answers, ego_size)))
 
     def table(self, channels: dict[str, Floats], ego_size: NDArray[np.int64]) -> ChannelTable:
         """The answers and scores of nodes, given their channels."""
-        means = {question: _mean(question, channels, self.channels) for question in self.questions}
+        means = {question: _joined(question, channels, self.channels) for question in self.questions}
         answers = {name: self.questions[name].surprise(mean) for name, mean in means.items()}
-        relative = self.by_size.apply(combine(list(answers.values())), ego_size)
-        return ChannelTable(ego_size, channels, answers, self.total.surprise(relative))
+        score = self.total.surprise(self._largest(answers, ego_size))
+        return ChannelTable(ego_size, channels, answers, score)
+
+    def _largest(
+        self, answers: dict[str, NDArray[np.float64]], ego_size: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The largest (N,) of the surprises that count by themselves, and of the others together.
+        """
+        several = [values for name, values in answers.items() if name not in ALONE]
+        together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
+        alone = [values for name, values in answers.items() if name in ALONE]
+        largest: NDArray[np.float64] = np.max([together, *alone], axis=0)
+        return largest
 
 
 def combine(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -78,12 +94,16 @@ def combine(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return total
 
 
-def _mean(
+def _joined(
     question: str, channels: dict[str, Floats], known: dict[str, Calibration]
 ) -> NDArray[np.float64]:
-    """The mean surprise (N,) of the channels that answer a question."""
+    """The mean surprise (N,) of the channels that answer a question; the largest for `ALONE`."""
     names = channels_of(question)
     scaled = (CHANNELS[name].scaled(channels[name]) for name in names)
     parts = [known[name].bounded_surprise(v) for name, v in zip(names, scaled, strict=True)]
-    mean: NDArray[np.float64] = np.mean(parts, axis=0)
-    return mean
+    if question in ALONE:
+        # not bounded: their channels are
+        scaled = (CHANNELS[name].scaled(channels[name]) for name in names)
+        parts = [known[name].surprise(v) for name, v in zip(names, scaled, strict=True)]
+    joined: NDArray[np.float64] = (np.max if question in ALONE else np.mean)(parts, axis=0)
+    return joined

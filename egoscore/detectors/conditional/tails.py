@@ -1,0 +1,91 @@
+"""How rare a distance is, estimated from the distances of all nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SHARE, _LEAST, _MOST = 0.1, 10, 200  # nodes whose distances a tail is fitted to
+_OUTLIERS = 0.1  # of these, those whose distances may be anything
+_BODY = 32  # levels between the body and the tail
+ROUNDING = 1e-6  # relative: values that differ by less are equal
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The distribution of the largest tenth of many distances; most nodes have none or negative.
+
+    Up to the k-th largest distance, k at most 200, shares are counted. Beyond, the logarithm of a
+    distance is taken to be exponential, as it is for a power law (Hill, 1975); light tails give a
+    steep one. Its scale is estimated with the largest tenth of the k censored, so that outliers do
+    not hide themselves. As it is known from m distances only, the share of nodes beyond is the mean
+    over its posterior, (1 + y / t)^-m, where t is their sum (the Lomax distribution). What c nodes
+    have is less extreme than that: by what the fit adds to the counted surprise, divided by √c.
+
+    Attributes: `levels` (L,) ascending distances, and `counts` (L,) the number of nodes with at
+    least that; `start` where the tail begins; `total` and `number`, t and m, 0 where there is too
+    little to fit a tail to; `size`, the number of all nodes.
+    """
+
+    levels: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    start: float
+    total: float
+    number: int
+    size: int
+
+    @classmethod
+    def fit(cls, distances: NDArray[np.floating]) -> Tail:
+        """From the distances (N,) of all nodes."""
+        size = len(distances)
+        room = max(_LEAST, int(_SHARE * size))
+        some = distances if size <= room else np.partition(distances, size - room)[size - room :]
+        far = np.sort(some[some > 0])[::-1].astype(np.float64)
+        last = min(_MOST, len(far)) - 1
+        ranks = np.arange(last + 1)
+        if len(far) > _MOST:
+            more = np.geomspace(_MOST, len(far) - 1, _BODY).astype(np.int64)
+            ranks = np.unique(np.concatenate([ranks, more]))
+        levels = np.unique(far[ranks])
+        counts = np.searchsorted(-far, -levels * (1.0 - ROUNDING), side="right").astype(np.float64)
+        if len(far) < _LEAST:
+            return cls(levels, counts, np.inf, 0.0, 0, size)
+        excess = np.log(far[:last] / far[last])
+        aside = max(2, int(_OUTLIERS * last))
+        total = float(np.minimum(excess, excess[aside]).sum())
+        number = last - aside if total > 0 else 0
+        return cls(levels, counts, float(far[last]), total, number, size)
+
+    @property
+    def most(self) -> float:
+        """The largest surprise that the number of nodes supports."""
+        return float(np.log(self.size) + np.log1p(self.number))
+
+    def of(self, distances: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Surprises (N,), 0 for distances within the body.
+
+        Beyond what the number of nodes supports they grow only logarithmically.
+        """
+        found = np.zeros(len(distances), dtype=np.float32)
+        if not len(self.levels):
+            return found
+        levels = self.levels * (1.0 - ROUNDING)
+        is_far = distances >= levels[0]
+        far = distances[is_far].astype(np.float64)
+        place = np.searchsorted(levels, far, side="right") - 1
+        counts = self.counts[place]
+        surprise = -np.log(counts / self.size)
+        if self.number:
+            excess = np.log(np.maximum(far / self.start, 1.0))
+            of_start = -np.log(self.counts[np.searchsorted(levels, self.start) - 1] / self.size)
+            fitted = of_start + self.number * np.log1p(excess / self.total)
+            surprise += np.maximum(fitted - surprise, 0.0) / np.sqrt(counts)
+        found[is_far] = bounded(surprise, self.most)
+        return found
+
+
+def bounded(surprise: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Surprises (N,) that grow only logarithmically beyond `most`."""
+    return np.where(surprise > most, most + np.log1p(np.maximum(surprise - most, 0.0)), surprise)
