@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -127,9 +126,12 @@ class Categories:
             return cls(())
         return cls(tuple(Category.fit(view, features, seed) for features in groups))
 
-    def surprises(self, view: View) -> Iterator[NDArray[np.float32]]:
-        """The surprises (N,) of each column in turn, for all nodes of a graph."""
-        return (column.tail.of(column.odds_against_all(view)) for column in self.columns)
+    def largest(self, view: View) -> Floats:
+        """The largest surprises (N,) of all nodes."""
+        found = np.zeros(view.graph.num_nodes, dtype=np.float32)
+        for column in self.columns:
+            np.maximum(found, column.tail.of(column.odds_against_all(view)), out=found)
+        return found
 
 
 def _mixed(counts: Floats, share: NDArray[np.float64], weight: float) -> NDArray[np.float64]:

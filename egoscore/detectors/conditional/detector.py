@@ -62,7 +62,7 @@ class ConditionalDetector(Detector):
     def p_values(
         self, score: NDArray[np.float64], training_score: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        return np.exp(-score)
+        return self.scoring.total.p_value(score)
 
     def answers(self, table: ChannelTable, nodes: Sequence[int]) -> list[dict[str, float]]:
         return [{q: float(v[node]) for q, v in table.questions.items()} for node in nodes]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-
-import numpy as np
-from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.categories import Categories
-from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.numbers import Numbers
 from egoscore.detectors.conditional.position import Position
 from egoscore.detectors.conditional.view import View
@@ -29,7 +23,3 @@ class Extremes:
         """From all nodes of a graph."""
         return cls(Numbers.fit(view, seed), Categories.fit(view, seed), Position.fit(view))
 
-
-def largest(surprises: Iterator[NDArray[np.float32]], size: int) -> Floats:
-    """The largest of several surprises of every node, (N,); 0 if there are none."""
-    return reduce(np.maximum, surprises, np.zeros(size, dtype=np.float32))

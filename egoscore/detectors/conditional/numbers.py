@@ -16,6 +16,7 @@ from egoscore.detectors.conditional.view import View
 from egoscore.graph import AttributedGraph
 
 SIDES = ("above", "below", "small", "more", "less")
+NUM_BY_ITSELF = 3  # of these sides; the others are given everything else
 _NUMBERS = ("number", "date", "weight")
 _LEAST_POSITIVE = 0.99  # of the values that are not zero, for their logarithms to be compared
 _LEAST_CORRELATION, _MOST_CORRELATION = 0.1, 0.95  # of neighbours
@@ -129,10 +130,14 @@ class Numbers:
         found = draft.distances(view.graph, view.graph.features, errors)
         return replace(draft, tails=tuple(Tail.fit(distances) for distances in found))
 
-    def surprises(self, view: View) -> Iterator[NDArray[np.float32]]:
-        """The surprises (N,) of each column and side in turn, for all nodes of a graph."""
+    def largest(self, view: View) -> tuple[Floats, Floats]:
+        """The largest surprises (N,) of all nodes: by themselves, and given everything else."""
         found = self.distances(view.graph, view.graph.features, self.errors(view))
-        return (tail.of(distances) for tail, distances in zip(self.tails, found, strict=True))
+        itself, given = np.zeros((2, view.graph.num_nodes), dtype=np.float32)
+        for number, (tail, distances) in enumerate(zip(self.tails, found, strict=True)):
+            which = itself if number % len(SIDES) < NUM_BY_ITSELF else given
+            np.maximum(which, tail.of(distances), out=which)
+        return itself, given
 
     def errors(self, view: View) -> Floats:
         """Errors (N, C) of predictions given everything else, for all nodes of a graph."""

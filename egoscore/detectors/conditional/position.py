@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.tails import Tail
 from egoscore.detectors.conditional.view import View
 
+_MOST_MEMBERS = 10  # of a clique that counts as one case
 POSITIONS = ("degree", "strangers", "clique")
 
 
@@ -37,10 +38,10 @@ class Position:
         tails = tuple(map(Tail.fit, (degrees, strangers, _one_of_each(cliques))))
         return cls(draft.degree, share, tails)
 
-    def surprises(self, view: View) -> Iterator[NDArray[np.float32]]:
-        """The surprises (N,) of each of `POSITIONS` in turn."""
-        for tail, distances in zip(self.tails, self._distances(view), strict=True):
-            yield tail.of(distances)
+    def surprises(self, view: View) -> dict[str, Floats]:
+        """The surprises (N,) of all nodes, by the names of `POSITIONS`."""
+        found = zip(POSITIONS, self.tails, self._distances(view), strict=True)
+        return {name: tail.of(distances) for name, tail, distances in found}
 
     def expected_strangers(self, degree: NDArray[np.float64]) -> NDArray[np.float64]:
         """How many of a node's neighbours are usually strangers."""
@@ -59,8 +60,10 @@ def _one_of_each(cliques: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sizes (N,) with one node for each clique instead of all its members, others 0.
 
     A clique in which everybody has k neighbours has k + 1 members; which they are does not matter.
+    One with many members counts as several, so that a few of that kind do not fill a list.
     """
     order = np.argsort(-cliques, kind="stable")
-    number = np.floor(np.cumsum(1.0 / (cliques[order] + 1.0)) + 1e-9)
+    members = np.minimum(cliques[order] + 1.0, _MOST_MEMBERS)
+    number = np.floor(np.cumsum(1.0 / members) + 1e-9)
     is_last = np.diff(number, prepend=0.0) > 0
     return np.where(is_last & (cliques[order] > 0), cliques[order], 0.0)

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.detectors.calibration import bounded
+
 _SHARE, _LEAST, _MOST = 0.1, 10, 200  # nodes whose distances a tail is fitted to
 _OUTLIERS = 0.1  # of these, those whose distances may be anything
 _BODY = 32  # levels between the body and the tail
+_LEAST_SPREAD = 0.05  # of the logarithms: where all are nearly equal, a twentieth more is far
 ROUNDING = 1e-6  # relative: values that differ by less are equal
 
 
@@ -54,8 +57,8 @@ class Tail:
             return cls(levels, counts, np.inf, 0.0, 0, size)
         excess = np.log(far[:last] / far[last])
         aside = max(2, int(_OUTLIERS * last))
-        total = float(np.minimum(excess, excess[aside]).sum())
-        number = last - aside if total > 0 else 0
+        number = last - aside
+        total = max(float(np.minimum(excess, excess[aside]).sum()), _LEAST_SPREAD * number)
         return cls(levels, counts, float(far[last]), total, number, size)
 
     @property
@@ -85,7 +88,3 @@ class Tail:
         found[is_far] = bounded(surprise, self.most)
         return found
 
-
-def bounded(surprise: NDArray[np.float64], most: float) -> NDArray[np.float64]:
-    """Surprises (N,) that grow only logarithmically beyond `most`."""
-    return np.where(surprise > most, most + np.log1p(np.maximum(surprise - most, 0.0)), surprise)
