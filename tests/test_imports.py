@@ -29,9 +29,6 @@ MAY_IMPORT = {
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
 READS_ON_DEMAND = {"graph.convert", "graph.attributed_graph"}
-EXCEPTIONS = {
-    ("report.loading_notes", "load.column"),  # phrases that notes and error messages share
-}
 # Top of the package: nothing but themselves may import them.
 TOP = {"bench": {"cli.bench"}, "cli": {"__main__"}}
 
@@ -94,8 +91,6 @@ def is_allowed(importer, imported, inside):
         return True
     if importer in READS_ON_DEMAND and folder_of(imported) == "load":
         return inside
-    if (importer, imported) in EXCEPTIONS:
-        return True
     allowed = MAY_IMPORT[folder_of(importer)]
     return imported in allowed or (folder_of(imported) in allowed and not is_detector(imported))
 

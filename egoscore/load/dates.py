@@ -16,7 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.load.cell_formats import SPACE, Format, Parsed, Values, matches, parse
+from egoscore.load.cell_formats import (
+    SPACE,
+    Format,
+    Parsed,
+    Values,
+    matches,
+    parse,
+    read_where,
+    scattered,
+)
 
 _DAY = 86_400.0
 _ISO_DAY = r"^\d{4}-\d\d-\d\d"
@@ -111,7 +120,7 @@ def _in_either_order(
     """Day and month as numbers, the day first where the order is not evident."""
     day_first = _written(day_form, "day-month-year", *more)
     month_first = _written(month_form, "month-day-year", *more)
-    if np.array_equal(day_first.fits(text), month_first.fits(text)):
+    if np.array_equal(np.isnan(day_first.read(text)), np.isnan(month_first.read(text))):
         day_first = _written(day_form, *day_first.traits, "or:month-day-year")
     yield from (day_first, month_first)
 
@@ -119,10 +128,11 @@ def _in_either_order(
 def _iso(pattern: str, zone: str | None, *traits: str) -> Format:
     """ISO dates of a pattern, either all with a time zone or all without."""
 
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return matches(text, pattern) & _exist(text)
+    def read(text: pa.Array) -> Values:
+        fits = matches(text, pattern) & _exist(text)
+        return read_where(fits, text, partial(_iso_days, zone=zone))
 
-    return Format(fits, partial(_iso_days, zone=zone), traits)
+    return Format(read, traits)
 
 
 def _exist(iso: pa.Array) -> NDArray[np.bool_]:
@@ -134,30 +144,23 @@ def _exist(iso: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _iso_days(iso: pa.Array, zone: str | None = None) -> Values | None:
-    """ISO text as days, with or without fractions; None if no unit of time holds it."""
+def _iso_days(iso: pa.Array, zone: str | None = None) -> Values:
+    """ISO text as days, with or without fractions; NaN if no unit of time holds all of it."""
     for unit in ("us", "ns"):
         with suppress(pa.ArrowInvalid):
             return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
-    return None
+    return np.full(len(iso), np.nan)
 
 
 def _written(form: str, *traits: str) -> Format:
     """Dates of a form."""
-
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return ~np.isnan(_days_in(text, form))
-
-    return Format(fits, partial(_days_in, form=form), traits)
+    return Format(partial(_days_in, form=form), traits)
 
 
 def _days_in(text: pa.Array, form: str) -> Values:
     """Days since 1970, NaN where the text is not of that form or there is no such day or hour."""
     parts: Any = pc.extract_regex(text, form)
-    is_match = pc.is_valid(parts).to_numpy(zero_copy_only=False)
-    found = np.full(len(text), np.nan)
-    found[is_match] = _days(parts.drop_null())
-    return found
+    return scattered(_days(parts.drop_null()), pc.is_valid(parts).to_numpy(zero_copy_only=False))
 
 
 def _days(parts: Any) -> Values:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.precision import narrowed
-from egoscore.load.column import Column, damage_phrase
-from egoscore.load.infer import infer_column, mostly_numbers
+from egoscore.load.infer import Column, infer_column, mostly_numbers
 from egoscore.load.node_features import Features, damage_note, format_note
 from egoscore.load.numbers import Notation
 from egoscore.load.table import Table, decoded, is_text
-from egoscore.notes import Note
+from egoscore.notes import Note, damage_phrase
 from egoscore.text import counted, option
 
 _DETAILS = ("total", "mean", "largest")
@@ -100,7 +99,7 @@ def _refuse_gaps(column: Column, table: Table) -> None:
         "needs a weight"
     )
     if column.damage is not None:
-        phrase = damage_phrase(column.kind, **column.damage.fields)
+        phrase = damage_phrase(column.kind, **vars(column.damage))
         raise InputError(f"{table.name}: column '{column.name}' {phrase}; correct that, {advice}.")
     if column.num_missing:
         raise InputError(

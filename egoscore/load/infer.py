@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,23 +12,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from egoscore.errors import InputError
+from egoscore.graph.precision import narrowed
 from egoscore.load.cell_formats import (
     EXPORTED,
     MISSING,
     Formats,
     Parsed,
+    around_numbers,
     parse_most,
     present_cells,
 )
-from egoscore.load.column import Column, Damage, Unusable, numeric_column
 from egoscore.load.column_names import is_date
 from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
 from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
 from egoscore.load.table import decoded, is_number, is_text
-from egoscore.load.units import around_numbers
 from egoscore.runtime import MANY_ROWS, release_memory
+from egoscore.text import counted, option
 
 MOST_CATEGORIES = 20
+_LONGEST_CELL = 40  # in messages
+_LARGEST = float(np.finfo(np.float32).max)
 YES_NO = (
     *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
     *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
@@ -43,6 +47,96 @@ _PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
 _PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
 _FEWEST = 3  # rows with a placeholder: fewer may be real
 _FAR = 3.0  # times the distance between the quartiles of the others
+
+
+@dataclass(frozen=True)
+class Damage:
+    """How many cells of a column are unlike the others, the first of them and its row from 1."""
+
+    count: int
+    cell: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as numbers.
+
+    Attributes:
+        kind: as in `FeatureColumn`.
+        parts: one array (rows,) float32 for each feature, zero where the cell is empty.
+        details: for each part the category it stands for; ("",) for other kinds.
+        is_missing: (rows,) which cells are empty.
+        traits: of the format of its cells, where there was a choice, as in `Format`.
+        offset: subtracted from the numbers so that float32 can hold them.
+        damage: cells that could not be read as the others are and count as empty.
+        before, after: the text around every number, which was removed.
+    """
+
+    name: str
+    kind: str
+    parts: tuple[NDArray[np.float32], ...]
+    is_missing: NDArray[np.bool_]
+    details: tuple[str, ...] = ("",)
+    traits: tuple[str, ...] = ()
+    offset: float = 0.0
+    damage: Damage | None = None
+    before: str = ""
+    after: str = ""
+
+    @property
+    def num_missing(self) -> int:
+        """How many cells are empty."""
+        return int(np.count_nonzero(self.is_missing))
+
+    def known(self) -> NDArray[np.float32]:
+        """The numbers of the first part that are not missing."""
+        return self.parts[0][~self.is_missing]
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A column that is not a feature; `reason` is a code, a key of the phrases."""
+
+    name: str
+    reason: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+def numeric_column(
+    name: str,
+    kind: str,
+    values: NDArray[np.float64],
+    where: str,
+    traits: tuple[str, ...] = (),
+    around: tuple[str, str] = ("", ""),
+) -> Column | Unusable:
+    """A column with one number per row, NaN where nothing is there."""
+    is_missing = np.isnan(values)
+    if is_missing.all():
+        return Unusable(name, "empty")
+    _refuse_beyond_float32(name, values, where)
+    numbers, offset = narrowed(values)
+    numbers[is_missing] = 0.0
+    before, after = around
+    return Column(
+        name, kind, (numbers,), is_missing, ("",), traits, offset, before=before, after=after
+    )
+
+
+def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:
+    infinite = int(np.count_nonzero(np.isinf(values)))
+    if infinite:
+        raise InputError(
+            f"Column '{name}' of {where} has {counted(infinite, 'infinite value')}; write a number "
+            f"instead or leave the column out with {option('ignore')}."
+        )
+    beyond = np.abs(values) > _LARGEST
+    if beyond.any():
+        raise InputError(
+            f"Column '{name}' of {where} has values beyond single precision (found "
+            f"{values[beyond][0]}); rescale it or leave it out with {option('ignore')}."
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +180,8 @@ class _TextColumn:
             return None
         first = int(is_damaged.argmax())
         cell = str(self.cells[int(self.rows[first])].as_py()).strip()
-        return Damage(int(np.count_nonzero(is_damaged)), cell, first)
+        shown = cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}\u2026"
+        return Damage(int(np.count_nonzero(is_damaged)), shown, first + 1)
 
 
 def _text_column(name: str, column: pa.ChunkedArray, where: str) -> _TextColumn:

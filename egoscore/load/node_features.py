@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn
-from egoscore.load.column import Column, Unusable, damage_phrase, unusable_phrase
 from egoscore.load.column_names import find, is_code
-from egoscore.load.infer import as_categories, find_placeholder, infer_column
+from egoscore.load.infer import Column, Unusable, as_categories, find_placeholder, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
 from egoscore.load.table import SAMPLE, Table, decoded, is_text
-from egoscore.notes import Note
+from egoscore.notes import Note, damage_phrase, unusable_phrase
 from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
@@ -136,7 +135,7 @@ def _counts_rows(column: Column) -> bool:
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:
     found = [
-        f"column '{c.name}' {damage_phrase(c.kind, **c.damage.fields)}"
+        f"column '{c.name}' {damage_phrase(c.kind, **vars(c.damage))}"
         for c in columns
         if c.damage is not None
     ]
@@ -181,7 +180,7 @@ def damage_note(column: Column, table: Table) -> Note:
     """The cells of a column that are treated as missing."""
     assert column.damage is not None
     fields = {"table": table.name, "column": column.name, "kind": column.kind}
-    return Note.warning("column-damaged", **fields, **column.damage.fields)
+    return Note.warning("column-damaged", **fields, **vars(column.damage))
 
 
 def _note_placeholder(column: Column, table: Table, notes: list[Note]) -> None:

@@ -10,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.load.column import Column
 from egoscore.load.column_names import (
     DOUBTFUL_ANSWERS,
     LABEL,
@@ -21,7 +20,7 @@ from egoscore.load.column_names import (
 )
 from egoscore.load.id_column import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
-from egoscore.load.infer import MOST_CATEGORIES, infer_column
+from egoscore.load.infer import MOST_CATEGORIES, Column, infer_column
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import Table

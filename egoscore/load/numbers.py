@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.load.cell_formats import (
+    MINUSES,
     SPACE,
     Format,
     Parsed,
@@ -21,8 +22,12 @@ from egoscore.load.cell_formats import (
     matches,
     parse,
     present_cells,
+    read_where,
+    symbols_in,
+    unit_of,
+    with_symbol,
+    without,
 )
-from egoscore.load.units import MINUSES, symbols_in, unit_of, with_symbol, without
 
 _APOSTROPHE = "['\u2019]"
 _SPACED = rf"\d{SPACE}\d{{3}}"
@@ -60,16 +65,20 @@ class _Style:
     @property
     def format(self) -> Format:
         """The style as a format of cells."""
-        return Format(partial(matches, pattern=self.pattern), self.read, self.traits)
+        return Format(self._read, self.traits)
 
-    def read(self, text: pa.Array) -> Values:
-        """The numbers in text of this style."""
+    def _read(self, text: pa.Array) -> Values:
+        return read_where(matches(text, self.pattern), text, self._numbers)
+
+    def _numbers(self, text: pa.Array) -> Values:
         text = pc.replace_substring_regex(text, self.between, "") if self.between else text
         text = pc.replace_substring(text, ",", ".") if self.has_decimal_comma else text
-        if self.has_letters:
-            return _times_letters(text)
-        numbers: Values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-        return numbers
+        return _times_letters(text) if self.has_letters else _floats(text)
+
+
+def _floats(text: pa.Array) -> Values:
+    numbers: Values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _times_letters(text: pa.Array) -> Values:
@@ -79,8 +88,7 @@ def _times_letters(text: pa.Array) -> Values:
     places: NDArray[np.int32] = place.to_numpy(zero_copy_only=False)
     factors = np.array([*_FACTORS.values(), 1.0])[places]
     bare = pc.replace_substring_regex(text, rf"{SPACE}?[A-Za-z]*$", "")
-    bases: Values = pc.cast(bare, pa.float64()).to_numpy(zero_copy_only=False)
-    numbers: Values = bases * factors
+    numbers: Values = _floats(bare) * factors
     return numbers
 
 

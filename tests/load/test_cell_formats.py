@@ -13,6 +13,7 @@ from egoscore.load.cell_formats import (
     parse,
     parse_most,
     present_cells,
+    read_where,
 )
 
 
@@ -48,7 +49,7 @@ def test_patterns():
 
 
 def form(pattern, *traits, read=lambda text: np.array([float(cell.as_py()[0]) for cell in text])):
-    return Format(lambda text: matches(text, pattern), read, traits)
+    return Format(lambda text: read_where(matches(text, pattern), text, read), traits)
 
 
 def strictly(cells, *forms):
@@ -69,7 +70,7 @@ def test_the_first_way_that_fits_every_cell_is_taken():
 
 def test_no_way_no_numbers():
     assert strictly(["1a"] * 200 + ["2b"], form("a$")) is None
-    assert strictly(["1"], form("", read=lambda _: None)) is None
+    assert strictly(["1"], form("", read=lambda text: np.full(len(text), np.nan))) is None
     assert strictly(["", None], form("")) is None
 
 

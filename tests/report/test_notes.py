@@ -10,8 +10,7 @@ import pytest
 
 import egoscore
 from egoscore.explain.explanation import Deviation
-from egoscore.load.column import _REASONS
-from egoscore.notes import Note
+from egoscore.notes import WHY_UNUSABLE, Note
 from egoscore.report.loading_notes import _FILLS, _KINDS, _ODDITIES, _SEPARATORS, _TRAITS
 from egoscore.report.notes import SENTENCES, render
 from egoscore.text import command_line_options
@@ -191,12 +190,12 @@ class TestVariants:
         fields = OF_COLUMN | {"kind": "number", "traits": ["hours"]}
         assert "times, read as hours" in render(Note.info("column-format", **fields))
 
-    @pytest.mark.parametrize("reason", _REASONS)
+    @pytest.mark.parametrize("reason", WHY_UNUSABLE)
     def test_every_reason_to_leave_out_a_column_is_given(self, reason):
         fields = {"kind": "list<int64>", "count": 812, "limit": 100}
         text = render(Note.info("column-unusable", **OF_COLUMN, reason=reason, **fields))
         assert COLUMN in text
-        assert _REASONS[reason].format(**fields) in text
+        assert WHY_UNUSABLE[reason].format(**fields) in text
 
     def test_one_of_two_ends_may_be_guessed(self):
         fields, _ = EXAMPLES["ends-guessed"]
