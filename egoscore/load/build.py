@@ -12,15 +12,14 @@ from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.structure import describe_structure, fill_structure
 from egoscore.load.column_names import find, is_code, named_in
-from egoscore.load.edge_columns import find_ends
+from egoscore.load.column_roles import find_ends
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
 from egoscore.load.ids import IdColumn, as_names, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
 from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
 from egoscore.load.node_table import read_nodes, take_labels
-from egoscore.load.open_table import open_table
+from egoscore.load.open_table import CopiedPipe, open_table, pipes_copied
 from egoscore.load.options import Loaded, Options
-from egoscore.load.pipes import Copy, pipes_copied
 from egoscore.load.table import INDEX, Table
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
@@ -42,7 +41,7 @@ def read_tables(
     options = options or Options()
     with system_memory_pool(), pipes_copied(edges, nodes, bars=bars) as (edges, nodes):
         loaded = build_graph(*_opened(edges, nodes, options, bars), options, bars)
-    if not any(isinstance(source, Copy) for source in (edges, nodes)):
+    if not any(isinstance(source, CopiedPipe) for source in (edges, nodes)):
         return loaded
     return replace(loaded, notes=(*loaded.notes, Note.info("tables-from-pipes")))
 

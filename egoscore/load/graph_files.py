@@ -24,7 +24,7 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.build import build_graph
 from egoscore.load.options import Loaded, Options
 from egoscore.load.table import ArrowTable
-from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing
+from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing, plain_ending
 from egoscore.notes import Note
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _XML_ERRORS = (
 )
 
 
-def read_graph_xml(path: Path, ending: str, options: Options) -> Loaded:
+def read_graph_xml(path: Path, options: Options) -> Loaded:
     """The graph in a GraphML or GEXF file."""
     import networkx as nx
 
@@ -52,12 +52,13 @@ def read_graph_xml(path: Path, ending: str, options: Options) -> Loaded:
     with parsing(path, *STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
         content = stream.read()
     _refuse_document_type(content, path)
-    read = nx.read_graphml if ending == ".graphml" else nx.read_gexf
+    is_gexf = plain_ending(path) == ".gexf"
+    read = nx.read_gexf if is_gexf else nx.read_graphml
     with warnings.catch_warnings(), parsing(path, nx.NetworkXError, *_XML_ERRORS):
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
-    drops_names = ending == ".gexf" and _drop_names([node for _, node in graph.nodes(data=True)])
+    drops_names = is_gexf and _drop_names([node for _, node in graph.nodes(data=True)])
     edges, nodes = _as_tables(graph, {node: node for node in graph}, str(path))
     if drops_names:
         nodes.notes.append(Note.info("node-names-left-out", table=str(path), column="label"))

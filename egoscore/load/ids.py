@@ -167,7 +167,7 @@ def _without_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdCo
         if (
             not column.has_numbers
             and all_match(column.values, _POINT_ZERO)
-            and not any(_count_in(column.values, other.cast(pa.string())) for other in others)
+            and not any(count_in(column.values, other.cast(pa.string())) for other in others)
         ):
             shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
             column = replace(column, values=shorter)
@@ -200,7 +200,7 @@ def _matches_table(before: list[pa.Array], after: list[pa.Array]) -> bool:
     """Whether more ends are in the node table without space, and its ids still differ."""
     if len(pc.unique(after[-1])) < len(after[-1]):
         return False
-    found = [sum(_count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
+    found = [sum(count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
     return found[1] > found[0]
 
 
@@ -209,10 +209,11 @@ def _matches_ends(before: list[pa.Array], after: list[pa.Array]) -> bool:
     is_padded = any(
         pc.all(pc.not_equal(a, b)).as_py() for a, b in zip(before, after, strict=True) if len(a)
     )
-    return is_padded and _count_in(*after) > _count_in(*before)
+    return is_padded and count_in(*after) > count_in(*before)
 
 
-def _count_in(values: pa.Array, known: pa.Array) -> int:
+def count_in(values: pa.Array, known: pa.Array) -> int:
+    """How many of the values are known."""
     return pc.sum(pc.is_in(values, value_set=known)).as_py() or 0
 
 

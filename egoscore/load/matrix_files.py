@@ -7,7 +7,7 @@ import struct
 import tokenize
 import warnings
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +27,7 @@ from egoscore.load.unpack import (
     naming,
     opened_archive,
     parsing,
+    plain_ending,
     read_member,
 )
 from egoscore.notes import Note
@@ -40,7 +41,8 @@ FEATURES = (
 )
 EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
 LABELS = ("label", "labels", "gnd", "class", "y")
-_DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
+_DGRAPH_USED = ("x", "y", "edge_index")
+_DGRAPH = {*_DGRAPH_USED, "edge_type", "train_mask"}
 _SCIPY_FORMAT = ("format", "_is_array")  # besides the parts of its matrix
 
 # What parsers raise on files that make no sense.
@@ -64,47 +66,70 @@ _NODE_BYTES = 32  # a node without features takes at least as many
 _MOST_ZEROS, _ANY_DENSE, _MOST_DENSE = 5000, 2**26, 2**32
 
 
-def read_matrix_file(path: Path, ending: str, options: Options) -> Loaded:
+def read_matrix_file(path: Path, options: Options) -> Loaded:
     """The graph in an `.npz` or `.mat` file."""
-    arrays = read_npz(path) if ending == ".npz" else read_mat(path)
+    refuse_column_options(path, options)
+    arrays = read_npz(path) if plain_ending(path) == ".npz" else read_mat(path)
     if _is_dgraph(arrays):
-        return Loaded(read_dgraph(path), (Note.info("dgraph", file=str(path)),))
+        return Loaded(_dgraph(arrays, path), (Note.info("dgraph", file=str(path)),))
     notes: list[Note] = []
-    pairs, least = _edges(arrays, path, options.directed, notes)
+    edges, least = _edges(arrays, path, options.directed, notes)
     name, table = _first_of(FEATURES, arrays)
-    size = max(least, 1)
+    features, size = None, max(least, 1)
     if table is not None:
-        values = _dense(table, path)
-        size = len(values) if values.ndim else 0
+        features = _dense(table, path)
+        size = len(features) if features.ndim else 0
         notes.append(Note.info("array-features", file=str(path), name=name))
     candidates = {name: arrays.get(name) for name in LABELS}
     labels, seen = find_labels(candidates, size, path, notes)
     if unused := _unused(arrays, seen):
         notes.append(Note.info("arrays-unused", file=str(path), names=unused))
-    if table is None:
-        values = np.zeros((size, 1), dtype=np.float32)
-    elif size < least:
+    if size < least:
         raise DatasetError(
             f"In the file {path}, the graph has {least} nodes but '{name}' has {size} rows; both "
             "need one for each node."
         )
+    return loaded_graph(path, edges, features, size, labels, options, notes)
+
+
+def refuse_column_options(path: Path, options: Options) -> None:
+    """Refuse all options but the one that a file of matrices can follow."""
+    names = tuple(name for name in options.given if name != "directed")
+    options.refuse(names, f"{path} has no columns with names, only matrices")
+
+
+def loaded_graph(
+    path: Path,
+    edges: NDArray[Any],
+    features: NDArray[Any] | None,
+    size: int,
+    labels: NDArray[np.int8] | None,
+    options: Options,
+    notes: list[Note],
+) -> Loaded:
+    """The graph of `size` nodes; without features, its structure provides them."""
+    values = np.zeros((size, 1), dtype=np.float32) if features is None else features
     with naming(path):
-        graph = AttributedGraph.from_edges(pairs, values, options.directed, labels=labels)
-    if table is None:
+        graph = AttributedGraph.from_edges(edges, values, options.directed, labels=labels)
+    if features is None:
         graph = with_structure(graph, notes)
     return Loaded(graph, tuple(notes))
 
 
-def read_npz(path: Path) -> dict[str, Any]:
-    """The arrays and sparse matrices of an `.npz` file, by name in lower case."""
+def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
+    """The arrays and sparse matrices of an `.npz` file, by name in lower case.
+
+    All of them, or only those that are wanted.
+    """
     arrays: dict[str, Any] = {}
     with opened_archive(path) as archive:
         for member in archive.infolist():
-            if member.filename.endswith(".npy"):
-                name = member.filename.removesuffix(".npy").lower()
-                array = _numbers(read_member(archive, member, path), path)
-                if array is not None:
-                    arrays[name] = array
+            name = member.filename.removesuffix(".npy").lower()
+            if not member.filename.endswith(".npy") or (wanted and name not in wanted):
+                continue
+            array = _numbers(read_member(archive, member, path), path)
+            if array is not None:
+                arrays[name] = array
     return _with_sparse(arrays, path)
 
 
@@ -132,17 +157,20 @@ def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
         *parts, shape = (arrays.pop(name) for name in names)
         by_column = b"csc" in np.asarray(arrays.pop(f"{prefix}format", b"csr")).tobytes()
         make = sparse.csc_array if by_column else sparse.csr_array
-        with parsing(path, *_SPARSE_ERRORS):
-            rows, columns = (int(length) for length in shape)
-            matrix = make(tuple(parts), shape=(rows, columns))
-            matrix.check_format(full_check=True)
-        arrays[prefix.rstrip("_.") or "adj"] = matrix
+        arrays[prefix.rstrip("_.") or "adj"] = _sparse(make, tuple(parts), shape, path)
     if {"row", "col", "data", "shape"} <= set(arrays):
         shape, data, row, col = (arrays.pop(name) for name in ("shape", "data", "row", "col"))
-        with parsing(path, *_SPARSE_ERRORS):
-            rows, columns = (int(length) for length in shape)
-            arrays["adj"] = sparse.coo_array((data, (row, col)), shape=(rows, columns))
+        arrays["adj"] = _sparse(sparse.coo_array, (data, (row, col)), shape, path)
     return {name: array for name, array in arrays.items() if name not in _SCIPY_FORMAT}
+
+
+def _sparse(make: Any, parts: tuple[Any, ...], shape: Any, path: Path) -> Any:
+    with parsing(path, *_SPARSE_ERRORS):
+        rows, columns = (int(length) for length in shape)
+        matrix = make(parts, shape=(rows, columns))
+        if matrix.format != "coo":
+            matrix.check_format(full_check=True)
+    return matrix
 
 
 def read_mat(path: Path) -> dict[str, Any]:
@@ -196,24 +224,24 @@ def _is_dgraph(arrays: Mapping[str, Any]) -> bool:
 
 
 def read_dgraph(path: str | Path) -> AttributedGraph:
-    """The graph in `dgraphfin.npz`; fraudsters (class 1) are its outliers.
+    """The graph in `dgraphfin.npz`; fraudsters (class 1) are its outliers."""
+    path = Path(path)
+    return _dgraph(read_npz(path, _DGRAPH_USED), path)
+
+
+def _dgraph(arrays: Mapping[str, Any], path: Path) -> AttributedGraph:
+    """The graph in the arrays of DGraph-Fin.
 
     Classes 2 and 3 are background users, who count as normal, as in the BOND benchmark. The
     types and times of edges and the split into training and test are not used.
     """
-    path = Path(path)
-    arrays = {}
-    with opened_archive(path) as archive:
-        for name in ("x", "y", "edge_index"):
-            if f"{name}.npy" not in archive.namelist():
-                raise DatasetError(
-                    f"The file {path} has no array '{name}'; it needs 'x', 'y' and 'edge_index'."
-                )
-            member = archive.getinfo(f"{name}.npy")
-            array = _numbers(read_member(archive, member, path), path)
-            if array is None or array.dtype.kind not in "fiub":
-                raise DatasetError(f"In the file {path}, '{name}' must be an array of numbers.")
-            arrays[name] = array
+    for name in _DGRAPH_USED:
+        array = arrays.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+            raise DatasetError(
+                f"In the file {path}, '{name}' must be an array of numbers; DGraph has 'x', 'y' "
+                "and 'edge_index'."
+            )
     edges = arrays["edge_index"]
     if edges.ndim != 2 or edges.shape[1] != 2:
         raise DatasetError(

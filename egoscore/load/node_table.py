@@ -18,7 +18,7 @@ from egoscore.load.column_names import (
     is_answer,
     named_in,
 )
-from egoscore.load.id_column import find_ids, sure_ids
+from egoscore.load.column_roles import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
 from egoscore.load.infer import MOST_CATEGORIES, Column, infer_column
 from egoscore.load.numbers import Notation

@@ -16,7 +16,6 @@ from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, i
 from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
 from egoscore.progress import Advance
 
-PARQUET, ARROW = b"PAR1", b"ARROW1"
 _ERRORS = (*STREAM_ERRORS, UnicodeDecodeError)
 _LEAST_WIDTH = 8  # bytes that a value may take once it is read
 _NESTED_ROWS = 1 << 10  # in a batch, if some cells may hold many values

@@ -21,16 +21,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import torch
 from torch import serialization
 
 from egoscore.errors import DatasetError
-from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.load.build import with_structure
-from egoscore.load.matrix_files import check_num_nodes, find_labels
+from egoscore.load.matrix_files import (
+    check_num_nodes,
+    find_labels,
+    loaded_graph,
+    refuse_column_options,
+)
 from egoscore.load.options import Loaded, Options
-from egoscore.load.unpack import naming, open_archive, opened_archive, parsing, read_member
+from egoscore.load.unpack import open_archive, opened_archive, parsing, read_member
 from egoscore.notes import Note
 
 _NUMBERS = (
@@ -91,21 +93,16 @@ _ONE_AT_A_TIME = Lock()
 
 def read_pyg_file(path: Path, options: Options) -> Loaded:
     """The graph in a PyG `.pt` file."""
+    refuse_column_options(path, options)
     contents = read_pyg(path)
     notes: list[Note] = []
-    y = None if contents.y is None else contents.y.numpy()
-    labels, _ = find_labels({"y": y}, len(contents.x), path, notes)
+    size, y = len(contents.x), None if contents.y is None else contents.y.numpy()
+    labels, _ = find_labels({"y": y}, size, path, notes)
     for name in contents.unused:
         notes.append(Note.info("edge-values-unused", file=str(path), name=name))
-    has_features = contents.x.shape[1] > 0
-    values = contents.x.numpy() if has_features else np.zeros((len(contents.x), 1))
-    with naming(path):
-        graph = AttributedGraph.from_edges(
-            contents.edge_index.numpy(), values, options.directed, labels=labels
-        )
-    if not has_features:
-        graph = with_structure(graph, notes)
-    return Loaded(graph, tuple(notes))
+    features = contents.x.numpy() if contents.x.shape[1] else None
+    edges = contents.edge_index.numpy()
+    return loaded_graph(path, edges, features, size, labels, options, notes)
 
 
 def read_pyg(path: str | Path) -> PygContents:

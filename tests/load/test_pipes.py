@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore.load import Options, read_tables
-from egoscore.load.pipes import is_pipe, pipes_copied
+from egoscore.load.open_table import is_pipe, pipes_copied
 from egoscore.load.source import read_source
 
 EDGES = b"payer,payee,eur\na,b,1\nb,c,2\nc,a,3\n"
