@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.precision import narrowed
 from egoscore.load.infer import Column, infer_column, mostly_numbers
-from egoscore.load.node_features import Features, damage_note, format_note
+from egoscore.load.node_features import Features
 from egoscore.load.numbers import Notation
-from egoscore.load.table import Table, decoded, is_text
+from egoscore.load.table import Table, is_text
 from egoscore.notes import Note, damage_phrase
 from egoscore.text import counted, option
 
@@ -45,20 +44,19 @@ def read_weights(
     if not imputes:
         _refuse_gaps(found, table)
     if found.traits:
-        notes.append(format_note(found, table))
+        notes.append(found.info("column-format", kind=found.kind, traits=list(found.traits)))
     if found.damage is not None:
-        notes.append(damage_note(found, table))
+        notes.append(found.warning("column-damaged", kind=found.kind, **vars(found.damage)))
     values = found.parts[0].astype(np.float64) + found.offset
     missing = found.num_missing
     if missing:
         values[found.is_missing] = np.median(values[~found.is_missing])
-        notes.append(Note.info("weights-missing", table=table.name, column=name, count=missing))
+        notes.append(found.info("weights-missing", count=missing))
     return Weights(name, values, found.before, found.after)
 
 
 def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
     """The column as numbers if most of its cells are; the others are damage."""
-    _refuse_infinite(column, name, table)
     notation = Notation(table.separator)
     found = infer_column(name, column, table.name, notation)
     kind = found.kind if isinstance(found, Column) else ""
@@ -74,23 +72,6 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
             f"{holds}; name another, or correct its cells."
         )
     return mostly
-
-
-def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
-    plain = decoded(column)
-    if pa.types.is_floating(plain.type):
-        found = pc.is_inf(plain)
-    elif is_text(plain.type):
-        text = plain.cast(pa.large_string())
-        found = pc.match_substring_regex(text, r"(?i)^\s*[+-]?inf(inity)?\s*$")
-    else:
-        return
-    row = pc.index(found, True).as_py()
-    if row >= 0:
-        raise InputError(
-            f"Column '{name}' of {table.name} is infinite in row {row + 1} below the header; every "
-            "edge needs a finite weight: write a number there, or drop the edge."
-        )
 
 
 def _refuse_gaps(column: Column, table: Table) -> None:

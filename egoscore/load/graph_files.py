@@ -35,11 +35,6 @@ _NAME = "the networkx graph"
 _NUMBERS = (Real, np.bool_)
 _SUPPORTED = (*_NUMBERS, str, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
 _CLASSES = 2  # as many different labels may mark outliers
-# What networkx and the XML parser below it raise on files that make no sense.
-_XML_ERRORS = (
-    *(expat.ExpatError, SyntaxError, ValueError, LookupError, TypeError, AttributeError),
-    *(OverflowError, RecursionError),
-)
 
 
 def read_graph_xml(path: Path, options: Options) -> Loaded:
@@ -49,12 +44,12 @@ def read_graph_xml(path: Path, options: Options) -> Loaded:
     options.refuse(
         ("source", "target", "id", "encoding"), f"{path} itself defines its ids and its encoding"
     )
-    with parsing(path, *STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
+    with parsing(path, STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
         content = stream.read()
     _refuse_document_type(content, path)
     is_gexf = plain_ending(path) == ".gexf"
     read = nx.read_gexf if is_gexf else nx.read_graphml
-    with warnings.catch_warnings(), parsing(path, nx.NetworkXError, *_XML_ERRORS):
+    with warnings.catch_warnings(), parsing(path):
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
@@ -112,7 +107,7 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    with suppress(_RootReachedError), parsing(path, expat.ExpatError, ValueError, LookupError):
+    with parsing(path), suppress(_RootReachedError):
         parser.Parse(content, True)
 
 

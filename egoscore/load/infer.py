@@ -27,8 +27,9 @@ from egoscore.load.column_names import is_date
 from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
 from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
 from egoscore.load.table import decoded, is_number, is_text
+from egoscore.notes import Note
 from egoscore.runtime import MANY_ROWS, release_memory
-from egoscore.text import counted, option
+from egoscore.text import option
 
 MOST_CATEGORIES = 20
 _LONGEST_CELL = 40  # in messages
@@ -40,13 +41,6 @@ YES_NO = (
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _NEARLY_ALL, _HALF = 0.9, 0.5
-# Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
-_NINES = [float("9" * digits) for digits in range(2, 9)]
-_PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
-# The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
-_PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
-_FEWEST = 3  # rows with a placeholder: fewer may be real
-_FAR = 3.0  # times the distance between the quartiles of the others
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as numbers.
+    """A column of a table as numbers.
 
     Attributes:
         kind: as in `FeatureColumn`.
@@ -74,6 +68,7 @@ class Column:
     """
 
     name: str
+    table: str
     kind: str
     parts: tuple[NDArray[np.float32], ...]
     is_missing: NDArray[np.bool_]
@@ -93,6 +88,14 @@ class Column:
         """The numbers of the first part that are not missing."""
         return self.parts[0][~self.is_missing]
 
+    def info(self, code: str, **fields: Any) -> Note:
+        """A decision about the column that needs no action."""
+        return Note.info(code, table=self.table, column=self.name, **fields)
+
+    def warning(self, code: str, **fields: Any) -> Note:
+        """A doubt about the column."""
+        return Note.warning(code, table=self.table, column=self.name, **fields)
+
 
 @dataclass(frozen=True)
 class Unusable:
@@ -107,7 +110,7 @@ def numeric_column(
     name: str,
     kind: str,
     values: NDArray[np.float64],
-    where: str,
+    table: str,
     traits: tuple[str, ...] = (),
     around: tuple[str, str] = ("", ""),
 ) -> Column | Unusable:
@@ -115,26 +118,26 @@ def numeric_column(
     is_missing = np.isnan(values)
     if is_missing.all():
         return Unusable(name, "empty")
-    _refuse_beyond_float32(name, values, where)
+    _refuse_beyond_float32(name, values, table)
     numbers, offset = narrowed(values)
     numbers[is_missing] = 0.0
     before, after = around
     return Column(
-        name, kind, (numbers,), is_missing, ("",), traits, offset, before=before, after=after
+        name, table, kind, (numbers,), is_missing, ("",), traits, offset, before=before, after=after
     )
 
 
-def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -> None:
-    infinite = int(np.count_nonzero(np.isinf(values)))
-    if infinite:
+def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table: str) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
         raise InputError(
-            f"Column '{name}' of {where} has {counted(infinite, 'infinite value')}; write a number "
-            f"instead or leave the column out with {option('ignore')}."
+            f"Column '{name}' of {table} is infinite in row {int(infinite.argmax()) + 1} below the "
+            "header; write a finite number there, or leave the column out."
         )
     beyond = np.abs(values) > _LARGEST
     if beyond.any():
         raise InputError(
-            f"Column '{name}' of {where} has values beyond single precision (found "
+            f"Column '{name}' of {table} has values beyond single precision (found "
             f"{values[beyond][0]}); rescale it or leave it out with {option('ignore')}."
         )
 
@@ -143,11 +146,11 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], where: str) -
 class _TextColumn:
     """The distinct `cells` of a column, and for each of its `rows` which one it has.
 
-    `rows` is one beyond the last cell where the row has none; `where` is the table.
+    `rows` is one beyond the last cell where the row has none; `table` is its name.
     """
 
     name: str
-    where: str
+    table: str
     cells: pa.Array
     rows: NDArray[np.int64]
 
@@ -160,7 +163,7 @@ class _TextColumn:
             cells = self.cells if was_read.all() else self.cells.filter(pa.array(was_read))
             around = around_numbers(cells)
         of_rows = np.append(values, np.nan)[self.rows]
-        return numeric_column(self.name, kind, of_rows, self.where, traits, around)
+        return numeric_column(self.name, kind, of_rows, self.table, traits, around)
 
     def mostly(self, kind: str, formats: Formats, least: int, share: float) -> Column | None:
         """The column with a `share` of its cells in one format, and the others as damage."""
@@ -184,17 +187,17 @@ class _TextColumn:
         return Damage(int(np.count_nonzero(is_damaged)), shown, first + 1)
 
 
-def _text_column(name: str, column: pa.ChunkedArray, where: str) -> _TextColumn:
+def _text_column(name: str, column: pa.ChunkedArray, table: str) -> _TextColumn:
     encoded = column.combine_chunks().dictionary_encode()
     if len(column) >= MANY_ROWS:
         release_memory()
     cells = encoded.dictionary.cast(pa.string())
     rows = encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
-    return _TextColumn(name, where, cells, rows)
+    return _TextColumn(name, table, cells, rows)
 
 
 def infer_column(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table: str, notation: Notation
 ) -> Column | Unusable:
     """What a column is, by its type, or by all its cells if it is text."""
     if column.null_count == len(column):
@@ -203,25 +206,25 @@ def infer_column(
     column = decoded(column)
     kind = column.type
     if is_encoded and not is_text(kind):  # declared to be categories, whatever their type
-        return as_categories(name, column)
+        return as_categories(name, column, table)
     if (is_number(kind) or is_text(kind)) and is_date(name):
-        found = _eight_digits(name, column, where)
+        found = _eight_digits(name, column, table)
         if found is not None:
             return found
     if pa.types.is_boolean(kind):
-        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), where)
+        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), table)
     if is_number(kind):
-        return numeric_column(name, "number", _floats(column), where)
+        return numeric_column(name, "number", _floats(column), table)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return numeric_column(name, "date", days(column), where, zone_traits(kind))
+        return numeric_column(name, "date", days(column), table, zone_traits(kind))
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        return numeric_column(name, "number", _hours(column), where, ("hours",))
+        return numeric_column(name, "number", _hours(column), table, ("hours",))
     if is_text(kind):
-        return _infer_text(name, column, where, notation)
+        return _infer_text(name, column, table, notation)
     return Unusable(name, "type", {"kind": str(kind)})
 
 
-def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Unusable | None:
+def _eight_digits(name: str, column: pa.ChunkedArray, table: str) -> Column | Unusable | None:
     """A column of numbers such as 20180103 as dates, if all of them are."""
     if is_number(column.type):
         numbers = _floats(column)
@@ -232,7 +235,7 @@ def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Un
         except pa.ArrowInvalid:
             return None
         column = pa.chunked_array([whole.cast(pa.string())])
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table)
     parsed = parse_eight_digits(text.cells)
     return None if parsed is None else text.read_as("date", parsed)
 
@@ -249,14 +252,14 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _infer_text(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table: str, notation: Notation
 ) -> Column | Unusable:
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table)
     for kind, parse in _PARSERS.items():
         parsed = parse(text.cells, notation)
         if parsed is not None:
             return text.read_as(kind, parsed)
-    categories = as_categories(name, column)
+    categories = as_categories(name, column, table)
     if isinstance(categories, Column):
         return categories
     if are_padded(text.cells):
@@ -270,10 +273,10 @@ def _infer_text(
 
 
 def mostly_numbers(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table: str, notation: Notation
 ) -> Column | None:
     """A column of text that should hold numbers, if at least half of its cells do."""
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table)
     return text.mostly("number", partial(number_formats, notation=notation), 0, _HALF)
 
 
@@ -296,7 +299,7 @@ _PARSERS: dict[str, Callable[[pa.Array, Notation], Parsed | None]] = {
 }
 
 
-def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
+def as_categories(name: str, column: pa.ChunkedArray, table: str) -> Column | Unusable:
     """One part for every distinct value as text; an empty cell is none of them."""
     plain = decoded(column)
     try:
@@ -316,33 +319,4 @@ def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
     doubtful = [value for value in values if value.strip().lower() in MISSING]
     traits = (f"category:{doubtful[0]}",) if doubtful else ()
     arrays = tuple(part.astype(np.float32) for part in parts)
-    return Column(name, "category", arrays, is_missing, tuple(values), traits)
-
-
-def find_placeholder(column: Column) -> tuple[float, int] | None:
-    """A value that seems to mean that nothing is known, and its number of rows, if there is one.
-
-    It is one of the usual ones, the smallest or the largest of its column, there several times,
-    and far from all others (one below zero only needs to be the only negative one).
-    """
-    known = column.known().astype(np.float64) + column.offset
-    if not len(known):
-        return None
-    is_day = column.kind == "date"
-    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _FEWEST)
-    for value in {float(known.min()), float(known.max())} & usual:
-        others = known[known != value]
-        count = len(known) - len(others)
-        if count >= fewest and len(others) > count and _stands_apart(is_day, value, others):
-            return value, count
-    return None
-
-
-def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
-    if not is_day and value < 0.0 <= others.min():
-        return True
-    if not is_day and value == -1.0:
-        return False
-    low, high = np.quantile(others, (0.25, 0.75))
-    gap = min(abs(value - others.min()), abs(value - others.max()))
-    return bool(gap > (1.0 if is_day else _FAR) * (high - low))
+    return Column(name, table, "category", arrays, is_missing, tuple(values), traits)

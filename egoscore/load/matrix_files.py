@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
-import tokenize
 import warnings
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -45,16 +44,6 @@ _DGRAPH_USED = ("x", "y", "edge_index")
 _DGRAPH = {*_DGRAPH_USED, "edge_type", "train_mask"}
 _SCIPY_FORMAT = ("format", "_is_array")  # besides the parts of its matrix
 
-# What parsers raise on files that make no sense.
-_NPY_ERRORS = (
-    *(ValueError, TypeError, EOFError, OSError, OverflowError),
-    *(SyntaxError, tokenize.TokenError, RecursionError),
-)
-_SPARSE_ERRORS = (ValueError, TypeError, IndexError, OverflowError)
-_MAT_ERRORS = (
-    *(ValueError, TypeError, LookupError, EOFError, OSError, OverflowError, NotImplementedError),
-    *(struct.error, zlib.error, AttributeError, RecursionError),
-)
 # Classes of MATLAB with plain numbers: the others allocate as many cells as they declare.
 _NUMERIC = {"double", "single", "logical", "sparse"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -73,7 +62,7 @@ def read_matrix_file(path: Path, options: Options) -> Loaded:
     if _is_dgraph(arrays):
         return Loaded(_dgraph(arrays, path), (Note.info("dgraph", file=str(path)),))
     notes: list[Note] = []
-    edges, least = _edges(arrays, path, options.directed, notes)
+    edges, least, used = _edges(arrays, path, options.directed, notes)
     name, table = _first_of(FEATURES, arrays)
     features, size = None, max(least, 1)
     if table is not None:
@@ -82,7 +71,8 @@ def read_matrix_file(path: Path, options: Options) -> Loaded:
         notes.append(Note.info("array-features", file=str(path), name=name))
     candidates = {name: arrays.get(name) for name in LABELS}
     labels, seen = find_labels(candidates, size, path, notes)
-    if unused := _unused(arrays, seen):
+    unused = [key for key in arrays if key not in (*used, name, *seen)]
+    if unused:
         notes.append(Note.info("arrays-unused", file=str(path), names=unused))
     if size < least:
         raise DatasetError(
@@ -135,7 +125,7 @@ def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
 
 def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
     """An array; None if it is made of Python objects, which are never unpickled."""
-    with parsing(path, *_NPY_ERRORS):
+    with parsing(path):
         try:
             array = np.load(content, allow_pickle=False)
         except ValueError as error:
@@ -165,7 +155,7 @@ def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _sparse(make: Any, parts: tuple[Any, ...], shape: Any, path: Path) -> Any:
-    with parsing(path, *_SPARSE_ERRORS):
+    with parsing(path):
         rows, columns = (int(length) for length in shape)
         matrix = make(parts, shape=(rows, columns))
         if matrix.format != "coo":
@@ -176,9 +166,8 @@ def _sparse(make: Any, parts: tuple[Any, ...], shape: Any, path: Path) -> Any:
 def read_mat(path: Path) -> dict[str, Any]:
     """The variables of a `.mat` file by name in lower case, None for those that are not read."""
     from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
 
-    with parsing(path, OSError), path.open("rb") as file:
+    with parsing(path, (OSError,)), path.open("rb") as file:
         if _HDF5 in file.read(1024):
             raise DatasetError(
                 f"The file {path} was saved by MATLAB as version 7.3 (HDF5), which cannot be read; "
@@ -186,7 +175,7 @@ def read_mat(path: Path) -> dict[str, Any]:
             )
         _check_mat(file, path)
     wanted = {*ADJACENCY, *FEATURES, *LABELS}
-    with warnings.catch_warnings(), parsing(path, MatReadError, *_MAT_ERRORS):
+    with warnings.catch_warnings(), parsing(path):
         warnings.simplefilter("ignore")
         variables = whosmat(path)
         names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
@@ -212,7 +201,7 @@ def _check_mat(file: BinaryIO, path: Path) -> None:
             continue
         inflate, end = zlib.decompressobj(), file.tell() + size
         while piece := inflate.unconsumed_tail or file.read(min(_PIECE, end - file.tell())):
-            with parsing(path, zlib.error):
+            with parsing(path, (zlib.error,)):
                 expanded += len(inflate.decompress(piece, _PIECE))
             check_growth(expanded, limit, path)
         file.seek(end)
@@ -260,15 +249,6 @@ def _first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, A
     return name, arrays.get(name)
 
 
-def _unused(arrays: Mapping[str, Any], seen: Sequence[str]) -> list[str]:
-    """The names of arrays that are neither edges nor features nor `seen` as labels."""
-    name, matrix = _first_of(ADJACENCY, arrays)
-    is_matrix = getattr(matrix, "ndim", 0) == 2
-    edges = (name,) if is_matrix else (_first_of(EDGES, arrays)[0], *EDGE_VALUES)
-    used = {*edges, _first_of(FEATURES, arrays)[0], *seen}
-    return [name for name in arrays if name not in used]
-
-
 def find_labels(
     arrays: Mapping[str, Any], size: int, path: Path, notes: list[Note]
 ) -> tuple[NDArray[np.int8] | None, list[str]]:
@@ -303,8 +283,8 @@ def _dense(table: Any, path: Path) -> NDArray[Any]:
 
 def _edges(
     arrays: Mapping[str, Any], path: Path, directed: bool, notes: list[Note]
-) -> tuple[NDArray[Any], int]:
-    """The edges as (2, E) row numbers, and how many nodes there are at least."""
+) -> tuple[NDArray[Any], int, tuple[str, ...]]:
+    """The edges as (2, E) row numbers, the least number of nodes, and the arrays that say so."""
     name, matrix = _first_of(ADJACENCY, arrays)
     if matrix is not None and getattr(matrix, "ndim", 0) == 2:
         entries = _entries(matrix, name, path)
@@ -312,7 +292,7 @@ def _edges(
             notes.append(Note.info("entries-differ", file=str(path), name=name))
         if not directed and not _is_symmetric(entries):
             notes.append(Note.warning("not-symmetric", file=str(path), name=name))
-        return np.stack(entries.coords), int(matrix.shape[0])
+        return np.stack(entries.coords), int(matrix.shape[0]), (name,)
     name, listed = _first_of(EDGES, arrays)
     if listed is None:
         names = ", ".join(sorted(arrays)) or "nothing of the kind"
@@ -330,7 +310,7 @@ def _edges(
     pairs = listed if len(listed) == 2 else listed.T
     least = int(pairs.max(initial=-1)) + 1
     check_num_nodes(least, path)
-    return pairs, least
+    return pairs, least, (name, *weights)
 
 
 def _entries(matrix: Any, name: str, path: Path) -> Any:

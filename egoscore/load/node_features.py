@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.load.column_names import find, is_code
-from egoscore.load.infer import Column, Unusable, as_categories, find_placeholder, infer_column
+from egoscore.load.infer import Column, Unusable, as_categories, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
 from egoscore.load.table import SAMPLE, Table, decoded, is_text
@@ -22,6 +23,13 @@ from egoscore.text import option
 
 _UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
 _EXACT = 1 << 24  # whole numbers up to which float32 holds them all
+# Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
+_NINES = [float("9" * digits) for digits in range(2, 9)]
+_PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
+# The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
+_PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
+_FEWEST = 3  # rows with a placeholder: fewer may be real
+_FAR = 3.0  # times the distance between the quartiles of the others
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,10 @@ def read_features(
     if codes and options.features is None:
         notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
     for column in columns:
-        _note_placeholder(column, table, notes)
+        _note_placeholder(column, notes)
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # one by one: once a column has become a feature it can be freed
-        parts += _filled(columns.pop(0), extra, table, notes)
+        parts += _filled(columns.pop(0), extra, notes)
     return _stacked(parts)
 
 
@@ -70,7 +78,7 @@ def _inferred(
         for name in list(loaded):
             column = loaded.pop(name)
             if name in categories:
-                found = as_categories(name, column)
+                found = as_categories(name, column, table.name)
             else:
                 found = _infer(name, column, table, notation)
             del column
@@ -163,55 +171,70 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
         if names:
             notes.append(Note.info("columns-read", table=table.name, kind=kind, columns=names))
     for column in columns:
+        traits = list(column.traits)
         if column.kind == "category":
-            fields = {"table": table.name, "column": column.name, "count": len(column.parts)}
-            notes.append(Note.info("column-categories", **fields, traits=list(column.traits)))
-        elif column.traits:
-            notes.append(format_note(column, table))
+            count = len(column.parts)
+            notes.append(column.info("column-categories", count=count, traits=traits))
+        elif traits:
+            notes.append(column.info("column-format", kind=column.kind, traits=traits))
 
 
-def format_note(column: Column, table: Table) -> Note:
-    """The format in which a column of numbers or dates was read."""
-    fields = {"table": table.name, "column": column.name, "kind": column.kind}
-    return Note.info("column-format", **fields, traits=list(column.traits))
-
-
-def damage_note(column: Column, table: Table) -> Note:
-    """The cells of a column that are treated as missing."""
-    assert column.damage is not None
-    fields = {"table": table.name, "column": column.name, "kind": column.kind}
-    return Note.warning("column-damaged", **fields, **vars(column.damage))
-
-
-def _note_placeholder(column: Column, table: Table, notes: list[Note]) -> None:
-    found = find_placeholder(column) if column.kind in ("number", "date") else None
+def _note_placeholder(column: Column, notes: list[Note]) -> None:
+    found = _find_placeholder(column) if column.kind in ("number", "date") else None
     if found is not None:
         value, count = found
         is_date = column.kind == "date"
         shown = FeatureColumn(column.name, "date").show(value) if is_date else f"{value:g}"
-        fields = {"table": table.name, "column": column.name, "value": shown, "count": count}
-        notes.append(Note.warning("placeholder", **fields))
+        notes.append(column.warning("placeholder", value=shown, count=count))
+
+
+def _find_placeholder(column: Column) -> tuple[float, int] | None:
+    """A value that seems to mean that nothing is known, and its number of rows, if there is one.
+
+    It is one of the usual ones, the smallest or the largest of its column, there several times,
+    and far from all others (one below zero only needs to be the only negative one).
+    """
+    known = column.known().astype(np.float64) + column.offset
+    if not len(known):
+        return None
+    is_day = column.kind == "date"
+    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _FEWEST)
+    for value in {float(known.min()), float(known.max())} & usual:
+        others = known[known != value]
+        count = len(known) - len(others)
+        if count >= fewest and len(others) > count and _stands_apart(is_day, value, others):
+            return value, count
+    return None
+
+
+def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
+    if not is_day and value < 0.0 <= others.min():
+        return True
+    if not is_day and value == -1.0:
+        return False
+    low, high = np.quantile(others, (0.25, 0.75))
+    gap = min(abs(value - others.min()), abs(value - others.max()))
+    return bool(gap > (1.0 if is_day else _FAR) * (high - low))
 
 
 def _filled(
-    column: Column, extra: int, table: Table, notes: list[Note]
+    column: Column, extra: int, notes: list[Note]
 ) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
     """The features of a column without gaps, and one that flags the gaps."""
     is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
     has_gaps = bool(is_missing.any())
     if column.damage is not None:
-        notes.append(damage_note(column, table))
+        notes.append(column.warning("column-damaged", kind=column.kind, **vars(column.damage)))
     is_constant = _is_constant(column)
-    fields = {"table": table.name, "column": column.name}
     if is_constant:
-        notes.append(Note.info("column-constant", **fields))
+        notes.append(column.info("column-constant"))
     else:
         yield from _values(column, is_missing, extra)
     if has_gaps:
         fills = {"category": "no category", "yes/no": "mode"}
         fill = "constant" if is_constant else fills.get(column.kind, "median")
         count = int(np.count_nonzero(is_missing))
-        notes.append(Note.info("column-missing", **fields, count=count, fill=fill))
+        notes.append(column.info("column-missing", count=count, fill=fill))
         yield FeatureColumn(column.name, "missing"), is_missing.astype(np.float32)
 
 

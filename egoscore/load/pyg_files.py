@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import pickle
 import re
-import struct
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -83,11 +82,6 @@ _STAND_INS: list[Any] = [
     (_plain_dict, "collections.defaultdict"),
 ]
 _EDGE_ATTRIBUTES = ("edge_attr", "edge_weight")
-# What torch's reader raises on damaged bytes and on pickles that make no sense.
-_TORCH_ERRORS = (
-    *(pickle.UnpicklingError, RuntimeError, ValueError, TypeError, AttributeError, LookupError),
-    *(EOFError, OSError, OverflowError, AssertionError, struct.error),
-)
 _ONE_AT_A_TIME = Lock()
 
 
@@ -153,7 +147,7 @@ def _sealed(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
 
 
 def _unpickled(container: io.BytesIO, path: Path) -> Any:
-    with parsing(path, *_TORCH_ERRORS), _ONE_AT_A_TIME, warnings.catch_warnings():
+    with parsing(path), _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with _only_stand_ins():

@@ -10,9 +10,7 @@ from __future__ import annotations
 import io
 import lzma
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from egoscore.errors import DatasetError, InputError
+from egoscore.errors import DatasetError, EgoScoreError, InputError
 from egoscore.text import option
 
 # The first bytes identify the compression: names lie more often.
@@ -39,10 +37,6 @@ _PIECE = 2**20
 
 # What decompressors, pyarrow and the system raise on damaged bytes.
 STREAM_ERRORS = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
-_ZIP_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    *(ValueError, OverflowError, NotImplementedError),
-)
 
 
 def archive_limit(size: int) -> int:
@@ -59,13 +53,15 @@ def stream_limit(size: int) -> int:
 
 
 @contextmanager
-def parsing(path: str | Path, *errors: type[Exception]) -> Iterator[None]:
-    """Report the `errors` that a parsing library raises as damage of the file.
+def parsing(path: str | Path, errors: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Report what a parsing library raises, or only these `errors`, as damage of the file.
 
     Only the call of that library belongs inside, so that bugs of our own surface as themselves.
     """
     try:
         yield
+    except EgoScoreError:
+        raise
     except MemoryError as error:
         raise DatasetError(f"The file {path} does not fit into memory.") from error
     except errors as error:
@@ -91,7 +87,7 @@ def naming(path: Path) -> Iterator[None]:
 @contextmanager
 def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """The zip archive in a file, checked as by `open_archive`."""
-    with parsing(path, OSError):
+    with parsing(path, (OSError,)):
         source = path.open("rb")
     with source, open_archive(source, path) as archive:
         yield archive
@@ -103,7 +99,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
     Members may be stored or deflated, the two compressions that unpack piece by piece. `path` is
     only the name for messages: `source` may itself be a member of that file.
     """
-    with parsing(path, *_ZIP_ERRORS):
+    with parsing(path):
         size = source.seek(0, io.SEEK_END)
         is_archive = zipfile.is_zipfile(source)
     if size == 0:
@@ -113,7 +109,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
             f"The file {path} is not a zip archive, as files of this kind are, or is cut short; "
             "get a fresh copy of it."
         )
-    with parsing(path, *_ZIP_ERRORS):
+    with parsing(path):
         archive = zipfile.ZipFile(source)
     _check_members(archive.infolist(), size, path)
     return archive
@@ -145,7 +141,7 @@ def check_growth(expanded: int, limit: int, path: str | Path) -> None:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> io.BytesIO:
     """The bytes of one member, read piece by piece and never beyond its checked size."""
     content = io.BytesIO()
-    with parsing(path, *_ZIP_ERRORS), archive.open(member) as stream:
+    with parsing(path), archive.open(member) as stream:
         while content.tell() <= member.file_size and (piece := stream.read(_PIECE)):
             content.write(piece)
     if content.tell() != member.file_size:

@@ -356,7 +356,7 @@ class TestValues:
         source = people()
         source.nodes[3]["age"] = 10**400
         message = refusal(AttributedGraph.from_networkx, source)
-        assert "Column 'age' of the networkx graph has 1 infinite value" in message
+        assert "Column 'age' of the networkx graph is infinite in row 4" in message
 
     def test_what_pandas_calls_missing_is_missing(self, refusal):
         source = people()

@@ -99,8 +99,8 @@ def test_what_cannot_be_a_number_is_told(values):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([1.0, np.inf, -np.inf], "2 infinite values"),
-        (["1", "inf"], "1 infinite value"),
+        ([1.0, np.inf, -np.inf], "infinite in row 2 below"),
+        (["1", "inf"], "infinite in row 2 below"),
         ([1.0, -1e300], "beyond single precision (found -1e+300)"),
     ],
 )

@@ -104,7 +104,7 @@ def test_what_goes_wrong_with_a_file_names_it_in_one_sentence() -> None:
     ):
         with (
             pytest.raises(DatasetError, match=words) as caught,
-            parsing(path, zipfile.BadZipFile, OSError),
+            parsing(path, (zipfile.BadZipFile, OSError)),
         ):
             raise cause
         assert str(path) in str(caught.value)
@@ -115,14 +115,14 @@ def test_what_goes_wrong_with_a_file_names_it_in_one_sentence() -> None:
 
 @pytest.mark.parametrize("bug", [TypeError("ours"), AttributeError("ours"), KeyError("ours")])
 def test_other_errors_are_bugs_and_surface_as_themselves(bug: Exception) -> None:
-    with pytest.raises(type(bug)) as caught, parsing(Path("f"), zipfile.BadZipFile, OSError):
+    with pytest.raises(type(bug)) as caught, parsing(Path("f"), (zipfile.BadZipFile, OSError)):
         raise bug
     assert caught.value is bug
 
 
 def test_an_error_that_already_names_the_file_passes_unchanged() -> None:
     error = DatasetError("The file f has no 'x'.")
-    with pytest.raises(DatasetError) as caught, parsing(Path("f"), OSError), naming(Path("f")):
+    with pytest.raises(DatasetError) as caught, parsing(Path("f"), (OSError,)), naming(Path("f")):
         raise error
     assert caught.value is error
 
