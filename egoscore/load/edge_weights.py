@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
@@ -15,7 +16,7 @@ from egoscore.graph.precision import narrowed
 from egoscore.load.infer import Column, infer_column, mostly_numbers
 from egoscore.load.node_features import Features
 from egoscore.load.numbers import Notation
-from egoscore.load.table import Table, is_text
+from egoscore.load.table import Table, decoded, is_text
 from egoscore.notes import Note, damage_phrase
 from egoscore.text import counted, option
 
@@ -57,6 +58,7 @@ def read_weights(
 
 def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
     """The column as numbers if most of its cells are; the others are damage."""
+    _refuse_infinite(column, name, table)
     notation = Notation(table.separator)
     found = infer_column(name, column, table.name, notation)
     kind = found.kind if isinstance(found, Column) else ""
@@ -72,6 +74,24 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
             f"{holds}; name another, or correct its cells."
         )
     return mostly
+
+
+def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
+    """Refuse infinite weights, also those that would pass for damaged cells."""
+    plain = decoded(column)
+    if pa.types.is_floating(plain.type):
+        found = pc.is_inf(plain)
+    elif is_text(plain.type):
+        text = plain.cast(pa.large_string())
+        found = pc.match_substring_regex(text, r"(?i)^\s*[+-]?inf(inity)?\s*$")
+    else:
+        return
+    row = pc.index(found, True).as_py()
+    if row >= 0:
+        raise InputError(
+            f"Column '{name}' of {table.name} is infinite in row {row + 1} below the header; every "
+            "edge needs a finite weight: write a number there, or drop the edge."
+        )
 
 
 def _refuse_gaps(column: Column, table: Table) -> None:

@@ -132,7 +132,7 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table: str) -
     if infinite.any():
         raise InputError(
             f"Column '{name}' of {table} is infinite in row {int(infinite.argmax()) + 1} below the "
-            "header; write a finite number there, or leave the column out."
+            f"header; write a finite number there or leave the column out with {option('ignore')}."
         )
     beyond = np.abs(values) > _LARGEST
     if beyond.any():

@@ -81,10 +81,22 @@ class ParquetTable(Table):
 
 
 def _declared(metadata: Any, kinds: dict[str, pa.DataType]) -> int:
-    """The bytes that columns take at least once they are read, as the file declares them."""
-    fixed = (kind.byte_width for kind in kinds.values() if pa.types.is_fixed_size_binary(kind))
-    width: int = sum(fixed) + _LEAST_WIDTH * len(kinds)
-    return int(metadata.num_rows) * width
+    """The bytes that columns take at least once they are read, as the file declares them.
+
+    Values are counted, not rows: one row may hold a list of a billion.
+    """
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    chunks = (group.column(place) for group in groups for place in range(metadata.num_columns))
+    return sum(chunk.num_values * _width(chunk.path_in_schema, kinds) for chunk in chunks)
+
+
+def _width(path: str, kinds: dict[str, pa.DataType]) -> int:
+    """The bytes of a value in the column at a path, zero if the column is not read."""
+    kind = kinds.get(path, kinds.get(path.partition(".")[0]))
+    if kind is None:
+        return 0
+    is_fixed = pa.types.is_fixed_size_binary(kind)
+    return max(kind.byte_width, _LEAST_WIDTH) if is_fixed else _LEAST_WIDTH
 
 
 def _expanded(column: pa.Array) -> int:
