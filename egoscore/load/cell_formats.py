@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_AT_ONCE = 1 << 16
-_FIRST = 100  # cells that distinguish most text from numbers
+_BATCH = 1 << 16
+_PROBE = 100  # cells that distinguish most text from numbers
 SPACE = "[ \u00a0\u202f]"
 EXPORTED = r"\N"  # what databases write for a missing value, and nobody else
 # What missing cells contain where the others hold numbers, dates or yes and no.
@@ -56,11 +56,11 @@ def present_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
 
     Some at a time, and without a copy if nothing changes: there may be millions.
     """
-    starts = range(0, max(len(cells), 1), _AT_ONCE)
-    parts, are_missing = zip(*(_present(cells.slice(s, _AT_ONCE)) for s in starts), strict=True)
+    starts = range(0, max(len(cells), 1), _BATCH)
+    parts, are_missing = zip(*(_present(cells.slice(s, _BATCH)) for s in starts), strict=True)
     is_unchanged = all(part is None for part in parts)
     pairs = zip(starts, parts, strict=True)
-    held = (cells.slice(s, _AT_ONCE) if part is None else part for s, part in pairs)
+    held = (cells.slice(s, _BATCH) if part is None else part for s, part in pairs)
     return cells if is_unchanged else pa.concat_arrays(held), np.concatenate(are_missing)
 
 
@@ -85,7 +85,7 @@ def all_match(text: pa.Array, pattern: str) -> bool:
     """Whether there is text and all of it matches."""
     return len(text) > 0 and all(
         pc.all(pc.match_substring_regex(part, pattern)).as_py()
-        for part in (text.slice(0, _FIRST), text)
+        for part in (text.slice(0, _PROBE), text)
     )
 
 
@@ -100,7 +100,7 @@ def parse(cells: pa.Array, formats: Formats) -> Parsed | None:
     None if they are not, or if all of them are missing.
     """
     present, is_missing = present_cells(cells)
-    start = present.slice(0, _FIRST)
+    start = present.slice(0, _PROBE)
     if not all_match(start, _BEGINNING):
         return None
     for form in formats(present):
@@ -133,6 +133,12 @@ def parse_most(
         if occurrences >= most and np.count_nonzero(fits) > least:
             best, most = (values, form.traits), occurrences + 1  # of equals the first
     return None if best is None else (scattered(best[0], ~is_missing), best[1])
+
+
+def as_floats(cells: pa.Array) -> Values:
+    """Numbers, or text that is all plain numbers, as floats, NaN where a cell is missing."""
+    values: Values = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
+    return values
 
 
 def scattered(values: Values, places: NDArray[np.bool_]) -> Values:

@@ -49,7 +49,7 @@ SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
 LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
 
 
-def bare(name: str) -> str:
+def folded(name: str) -> str:
     """A name in the form in which names are compared."""
     return name.strip().casefold()
 
@@ -72,8 +72,8 @@ def is_date(name: str) -> bool:
 
 def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:
     """Those of the columns that one of the names means."""
-    wanted = {bare(name) for name in names}
-    return [column for column in columns if bare(column) in wanted]
+    wanted = {folded(name) for name in names}
+    return [column for column in columns if folded(column) in wanted]
 
 
 def find(parameter: str, given: str, table: Table) -> str:
@@ -110,11 +110,11 @@ def _counterparts(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _joined(name: str) -> str:
-    return bare(name).replace(" ", "_").replace("-", "_")
+    return folded(name).replace(" ", "_").replace("-", "_")
 
 
 def names_columns(cells: Sequence[str], expected: Sequence[str]) -> bool:
     """Whether a row of cells holds well-known names of columns, or `expected` ones."""
-    bares = {bare(cell) for cell in cells}
-    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(bare(name) for name in expected)}
+    bares = {folded(cell) for cell in cells}
+    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(folded(name) for name in expected)}
     return known_pair(cells) is not None or bool(bares & known)

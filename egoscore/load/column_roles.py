@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from egoscore.errors import InputError
 from egoscore.load.cell_formats import all_match
-from egoscore.load.column_names import LIKELY_IDS, SURE_IDS, bare, find, known_pair, named_in
+from egoscore.load.column_names import LIKELY_IDS, SURE_IDS, find, folded, known_pair, named_in
 from egoscore.load.dates import MONTH_ONLY, parse_dates
 from egoscore.load.ids import IdColumn, comparable, count_in, read_ids
 from egoscore.load.numbers import Notation, parse_numbers
@@ -26,7 +26,7 @@ from egoscore.text import option
 DATES, ROW_NUMBERS = "dates", "row-numbers"
 _MOST = 0.5
 _FEW_REPEATS = 0.25  # of the rows: by mistake, and refused later
-_LEAST_ROWS = 5  # fewer may count by chance
+_MIN_ROWS = 5  # fewer may count by chance
 
 
 def find_ends(
@@ -159,7 +159,7 @@ def oddity(sample: pa.ChunkedArray) -> str | None:
     if parse_dates(cells) is not None and not all_match(cells, MONTH_ONLY):  # 2015-01 may be a name
         return DATES
     numbers = parse_numbers(cells, Notation())
-    if numbers is None or len(cells) < _LEAST_ROWS:
+    if numbers is None or len(cells) < _MIN_ROWS:
         return None
     start = numbers[0][0]
     counts = start in (0.0, 1.0) and np.array_equal(numbers[0], start + np.arange(len(cells)))
@@ -181,7 +181,7 @@ def find_ids(
     sure = sure_ids(loaded, table, given)
     if sure is not None:
         return sure, read_ids(loaded[sure], sure, table.name, notes)
-    named = [c for n in (*LIKELY_IDS, *map(bare, ends)) for c in loaded if bare(c) == n]
+    named = [c for n in (*LIKELY_IDS, *map(folded, ends)) for c in loaded if folded(c) == n]
     # the index of a data frame comes last: it is there whether or not it means anything
     others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
     found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
@@ -199,7 +199,7 @@ def find_ids(
 def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str | None:
     """The one of these columns that is given as the ids, or known by its name."""
     if given is None:
-        return next((c for n in SURE_IDS for c in columns if bare(c) == n), None)
+        return next((c for n in SURE_IDS for c in columns if folded(c) == n), None)
     name = find("id", given, table)
     if name not in columns:
         both = f"{option('id')} and {option('ignore')}"

@@ -21,6 +21,7 @@ from egoscore.load.cell_formats import (
     Format,
     Parsed,
     Values,
+    as_floats,
     matches,
     parse,
     read_where,
@@ -98,19 +99,19 @@ def parse_dates(cells: pa.Array) -> Parsed | None:
 
 def parse_eight_digits(cells: pa.Array) -> Parsed | None:
     """Text such as 20180103 as days since 1970; None unless all are days from 1900 to 2100."""
-    return parse(cells, lambda _: (_written(_EIGHT_DIGITS, "eight-digits"),))
+    return parse(cells, lambda _: (_format_of(_EIGHT_DIGITS, "eight-digits"),))
 
 
 def date_formats(text: pa.Array) -> Iterator[Format]:
     """The formats in which dates may be written here."""
     yield _iso(_ISO_LOCAL, None)
     yield _iso(_ISO_ZONED, "UTC", "utc")
-    yield _written(_YEAR_MONTH_DAY, "year-month-day")
-    yield _written(MONTH_ONLY, "month")
-    yield _written(_DAY_NAME_YEAR, "day-monthname-year")
-    yield _written(_NAME_DAY_YEAR, "monthname-day-year")
+    yield _format_of(_YEAR_MONTH_DAY, "year-month-day")
+    yield _format_of(MONTH_ONLY, "month")
+    yield _format_of(_DAY_NAME_YEAR, "day-monthname-year")
+    yield _format_of(_NAME_DAY_YEAR, "monthname-day-year")
     yield from _in_either_order(text, _DAY_MONTH_YEAR, _MONTH_DAY_YEAR)
-    yield _written(_DAY_NAME_SHORT, "day-monthname-year", "two-digit-year")
+    yield _format_of(_DAY_NAME_SHORT, "day-monthname-year", "two-digit-year")
     yield from _in_either_order(text, _DAY_MONTH_SHORT, _MONTH_DAY_SHORT, "two-digit-year")
 
 
@@ -118,10 +119,10 @@ def _in_either_order(
     text: pa.Array, day_form: str, month_form: str, *more: str
 ) -> Iterator[Format]:
     """Day and month as numbers, the day first where the order is not evident."""
-    day_first = _written(day_form, "day-month-year", *more)
-    month_first = _written(month_form, "month-day-year", *more)
+    day_first = _format_of(day_form, "day-month-year", *more)
+    month_first = _format_of(month_form, "month-day-year", *more)
     if np.array_equal(np.isnan(day_first.read(text)), np.isnan(month_first.read(text))):
-        day_first = _written(day_form, *day_first.traits, "or:month-day-year")
+        day_first = _format_of(day_form, *day_first.traits, "or:month-day-year")
     yield from (day_first, month_first)
 
 
@@ -152,7 +153,7 @@ def _iso_days(iso: pa.Array, zone: str | None = None) -> Values:
     return np.full(len(iso), np.nan)
 
 
-def _written(form: str, *traits: str) -> Format:
+def _format_of(form: str, *traits: str) -> Format:
     """Dates of a form."""
     return Format(partial(_days_in, form=form), traits)
 
@@ -195,14 +196,9 @@ def _two_digits(text: pa.Array) -> pa.Array:
 
 def _number(parts: Any, name: str) -> Values:
     """The number in a part, zero if it is left out."""
-    return _floats(pc.cast(_two_digits(_part(parts, name)), pa.int32()))
+    return as_floats(pc.cast(_two_digits(_part(parts, name)), pa.int32()))
 
 
 def _position(text: pa.Array, known: pa.Array) -> Values:
     """Where among those that are known each text is, NaN if it is not."""
-    return _floats(pc.index_in(text, value_set=known))
-
-
-def _floats(numbers: pa.Array) -> Values:
-    found: Values = pc.cast(numbers, pa.float64()).to_numpy(zero_copy_only=False)
-    return found
+    return as_floats(pc.index_in(text, value_set=known))

@@ -16,12 +16,12 @@ from egoscore.text import option
 
 SPACES = "  "  # stands for runs of spaces and tabs, which no parser takes as a separator
 _SEPARATORS = ("\t", ";", "|", ",", " ")
-_MOST_ROWS = 300
-_LONGEST_CELL = 1 << 25
+_SAMPLE_ROWS = 300
+_MAX_CELL = 1 << 25
 _COMMENT = ("#", "%")
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
-_STARTS = {
+_NOT_TABLES = {
     b"{": "JSON",
     b"[": "JSON",
     b"<": "a web page or XML",
@@ -113,7 +113,7 @@ def detect_encoding(head: bytes, where: str) -> tuple[str, list[Note]]:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16", [Note.info("encoding-detected", table=where, encoding="UTF-16")]
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    kind = next((name for start, name in _STARTS.items() if text.startswith(start)), None)
+    kind = next((name for start, name in _NOT_TABLES.items() if text.startswith(start)), None)
     if kind is not None or b"\x00" in head:
         raise not_a_table(where, kind)
     try:
@@ -175,11 +175,11 @@ def _preface(lines: list[str]) -> int:
 
 def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
     if separator == SPACES:
-        return [line.split() for line in lines[:_MOST_ROWS] if line.strip()]
+        return [line.split() for line in lines[:_SAMPLE_ROWS] if line.strip()]
     try:
         with _long_cells():
             reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
-            rows = [row for row, _ in zip(reader, range(_MOST_ROWS), strict=False) if row]
+            rows = [row for row, _ in zip(reader, range(_SAMPLE_ROWS), strict=False) if row]
     except csv.Error:  # a cell longer than any name or id
         return []
     # the last row may continue beyond the sample
@@ -189,7 +189,7 @@ def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
 @contextmanager
 def _long_cells() -> Iterator[None]:
     """Let the csv module read longer cells than by default."""
-    before = csv.field_size_limit(_LONGEST_CELL)
+    before = csv.field_size_limit(_MAX_CELL)
     try:
         yield
     finally:

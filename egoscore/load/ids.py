@@ -21,8 +21,8 @@ from egoscore.load.cell_formats import all_match, any_match
 from egoscore.load.table import decoded, is_text
 from egoscore.notes import Note
 
-AT_ONCE = 1 << 18  # rows that are looked up together: numpy widens their numbers
-_STRINGS_AT_ONCE = 1 << 14  # ids that are Python strings for a moment
+BATCH = 1 << 18  # rows that are looked up together: numpy widens their numbers
+_STRING_BATCH = 1 << 14  # ids that are Python strings for a moment
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 _POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
 
@@ -70,7 +70,7 @@ def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[Note]) 
     values = values.cast(pa.string()) if is_text(values.type) else values
     pieces = [_codes(chunk.indices.cast(pa.int32())) for chunk in chunks]
     codes = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    return _without_unused(replace(found, values=values, codes=codes))
+    return _drop_unused(replace(found, values=values, codes=codes))
 
 
 def _codes(indices: pa.Array) -> NDArray[np.int32]:
@@ -109,7 +109,7 @@ def _whole_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.string())
 
 
-def _without_unused(ids: IdColumn) -> IdColumn:
+def _drop_unused(ids: IdColumn) -> IdColumn:
     """Without ids that no row has, as categories may have, and with empty text as missing."""
     keep = occurring(len(ids.values), ids.codes)
     if is_text(ids.values.type):
@@ -125,34 +125,34 @@ def occurring(size: int, *codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which of the numbers below `size` occur; -1 is none of them."""
     occurs = np.zeros(size + 1, dtype=bool)
     for some in codes:
-        for start in range(0, len(some), AT_ONCE):
-            occurs[some[start : start + AT_ONCE]] = True
+        for start in range(0, len(some), BATCH):
+            occurs[some[start : start + BATCH]] = True
     return occurs[:size]
 
 
-def as_names(values: pa.Array) -> NDArray[Any]:
+def as_numpy(values: pa.Array) -> NDArray[Any]:
     """Ids as a graph has them: int64, or NumPy's text, which is far smaller than Python's."""
     if not is_text(values.type):
         numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
         return numbers
     names = np.empty(len(values), dtype=np.dtypes.StringDType())
-    for start in range(0, len(values), _STRINGS_AT_ONCE):
-        part = values.slice(start, _STRINGS_AT_ONCE)
-        names[start : start + _STRINGS_AT_ONCE] = part.to_numpy(zero_copy_only=False)
+    for start in range(0, len(values), _STRING_BATCH):
+        part = values.slice(start, _STRING_BATCH)
+        names[start : start + _STRING_BATCH] = part.to_numpy(zero_copy_only=False)
     return names
 
 
-def with_one_type(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
+def unify_types(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
     """The columns with ids of one type: those of both ends, then those of the node table."""
-    columns = _without_point_zero(columns, notes)
-    columns = _trimmed(columns, has_table, notes)
+    columns = _drop_point_zero(columns, notes)
+    columns = _trim_if_needed(columns, has_table, notes)
     present = [column for column in columns if len(column.values)]
     is_whole = all(column.has_numbers or all_match(column.values, _WHOLE) for column in present)
     kind = pa.int64() if is_whole else pa.string()
     return [replace(column, values=column.values.cast(kind)) for column in columns]
 
 
-def _without_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColumn]:
+def _drop_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColumn]:
     """12.0 as 12 where a whole column is like that and another is not.
 
     Pandas writes whole numbers so once a cell of the column was missing. Where another column has
@@ -176,7 +176,7 @@ def _without_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdCo
     return result
 
 
-def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
+def _trim_if_needed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
     """Without space around ids, but only if that is what makes them match."""
     if all(column.has_numbers or _is_trimmed(column.values) for column in columns):
         return columns
@@ -192,7 +192,7 @@ def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> lis
 
 
 def _is_trimmed(values: pa.Array) -> bool:
-    parts = (values.slice(start, AT_ONCE) for start in range(0, len(values), AT_ONCE))
+    parts = (values.slice(start, BATCH) for start in range(0, len(values), BATCH))
     return all(pc.utf8_trim_whitespace(part).equals(part) for part in parts)
 
 

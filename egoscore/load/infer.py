@@ -31,15 +31,15 @@ from egoscore.notes import Note
 from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
-MOST_CATEGORIES = 20
-_LONGEST_CELL = 40  # in messages
-_LARGEST = float(np.finfo(np.float32).max)
+MAX_CATEGORIES = 20
+_MAX_CELL = 40  # in messages
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
 YES_NO = (
     *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
     *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
 )
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
-_MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
+_MAX_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _NEARLY_ALL, _HALF = 0.9, 0.5
 
 
@@ -134,7 +134,7 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table: str) -
             f"Column '{name}' of {table} is infinite in row {int(infinite.argmax()) + 1} below the "
             f"header; write a finite number there or leave the column out with {option('ignore')}."
         )
-    beyond = np.abs(values) > _LARGEST
+    beyond = np.abs(values) > _FLOAT32_MAX
     if beyond.any():
         raise InputError(
             f"Column '{name}' of {table} has values beyond single precision (found "
@@ -183,7 +183,7 @@ class _TextColumn:
             return None
         first = int(is_damaged.argmax())
         cell = str(self.cells[int(self.rows[first])].as_py()).strip()
-        shown = cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}\u2026"
+        shown = cell if len(cell) <= _MAX_CELL else f"{cell[:_MAX_CELL]}\u2026"
         return Damage(int(np.count_nonzero(is_damaged)), shown, first + 1)
 
 
@@ -267,8 +267,8 @@ def _infer_text(
     formats = partial(number_formats, notation=notation)
     found = None
     if not are_codes(text.cells):
-        found = text.mostly("number", formats, MOST_CATEGORIES, _NEARLY_ALL)
-    found = found or text.mostly("date", date_formats, MOST_CATEGORIES, _NEARLY_ALL)
+        found = text.mostly("number", formats, MAX_CATEGORIES, _NEARLY_ALL)
+    found = found or text.mostly("date", date_formats, MAX_CATEGORIES, _NEARLY_ALL)
     return found or categories
 
 
@@ -281,7 +281,7 @@ def mostly_numbers(
 
 
 def _parse_yes_no(cells: pa.Array, _: Notation) -> Parsed | None:
-    if len(cells) > _MOST_SPELLINGS:
+    if len(cells) > _MAX_SPELLINGS:
         return None
     words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
     present = set(words) - set(MISSING)
@@ -309,9 +309,9 @@ def as_categories(name: str, column: pa.ChunkedArray, table: str) -> Column | Un
     nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
     is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
     distinct = pc.unique(text.filter(pa.array(~is_missing)))
-    if len(distinct) > MOST_CATEGORIES:
+    if len(distinct) > MAX_CATEGORIES:
         reason = "many-texts" if is_text(plain.type) else "many-values"
-        return Unusable(name, reason, {"count": len(distinct), "limit": MOST_CATEGORIES})
+        return Unusable(name, reason, {"count": len(distinct), "limit": MAX_CATEGORIES})
     values = sorted(distinct.to_pylist())
     if not values:
         return Unusable(name, "empty")

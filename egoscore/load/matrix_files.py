@@ -17,14 +17,14 @@ from scipy import sparse
 from egoscore.errors import DatasetError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.checks import binary_or_none
-from egoscore.load.build import with_structure
+from egoscore.load.build import graph_from_arrays
 from egoscore.load.options import Loaded, Options
 from egoscore.load.unpack import (
     archive_limit,
     check_growth,
     damaged,
     naming,
-    opened_archive,
+    open_archive_file,
     parsing,
     plain_ending,
     read_member,
@@ -49,10 +49,10 @@ _NUMERIC = {"double", "single", "logical", "sparse"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _HDF5, _COMPRESSED = b"\x89HDF", 15
-_PIECE = 2**20
+_CHUNK = 2**20
 _NODE_BYTES = 32  # a node without features takes at least as many
 # Real features have an entry among 500 zeros or so; 64 MiB are fine in any case.
-_MOST_ZEROS, _ANY_DENSE, _MOST_DENSE = 5000, 2**26, 2**32
+_MAX_ZEROS, _SMALL_DENSE, _MAX_DENSE = 5000, 2**26, 2**32
 
 
 def read_matrix_file(path: Path, options: Options) -> Loaded:
@@ -79,7 +79,7 @@ def read_matrix_file(path: Path, options: Options) -> Loaded:
             f"In the file {path}, the graph has {least} nodes but '{name}' has {size} rows; both "
             "need one for each node."
         )
-    return loaded_graph(path, edges, features, size, labels, options, notes)
+    return graph_from_arrays(path, edges, features, size, labels, options, notes)
 
 
 def refuse_column_options(path: Path, options: Options) -> None:
@@ -88,31 +88,13 @@ def refuse_column_options(path: Path, options: Options) -> None:
     options.refuse(names, f"{path} has no columns with names, only matrices")
 
 
-def loaded_graph(
-    path: Path,
-    edges: NDArray[Any],
-    features: NDArray[Any] | None,
-    size: int,
-    labels: NDArray[np.int8] | None,
-    options: Options,
-    notes: list[Note],
-) -> Loaded:
-    """The graph of `size` nodes; without features, its structure provides them."""
-    values = np.zeros((size, 1), dtype=np.float32) if features is None else features
-    with naming(path):
-        graph = AttributedGraph.from_edges(edges, values, options.directed, labels=labels)
-    if features is None:
-        graph = with_structure(graph, notes)
-    return Loaded(graph, tuple(notes))
-
-
 def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
     """The arrays and sparse matrices of an `.npz` file, by name in lower case.
 
     All of them, or only those that are wanted.
     """
     arrays: dict[str, Any] = {}
-    with opened_archive(path) as archive:
+    with open_archive_file(path) as archive:
         for member in archive.infolist():
             name = member.filename.removesuffix(".npy").lower()
             if not member.filename.endswith(".npy") or (wanted and name not in wanted):
@@ -120,7 +102,7 @@ def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
             array = _numbers(read_member(archive, member, path), path)
             if array is not None:
                 arrays[name] = array
-    return _with_sparse(arrays, path)
+    return _assemble_sparse(arrays, path)
 
 
 def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
@@ -135,7 +117,7 @@ def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
+def _assemble_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
     """The same with matrices instead of their parts: adj_data, adj_indices, adj_indptr, ....
 
     `scipy.sparse.save_npz` writes the parts of its one matrix without a name; it becomes adj.
@@ -200,9 +182,9 @@ def _check_mat(file: BinaryIO, path: Path) -> None:
             file.seek(size, 1)
             continue
         inflate, end = zlib.decompressobj(), file.tell() + size
-        while piece := inflate.unconsumed_tail or file.read(min(_PIECE, end - file.tell())):
+        while piece := inflate.unconsumed_tail or file.read(min(_CHUNK, end - file.tell())):
             with parsing(path, (zlib.error,)):
-                expanded += len(inflate.decompress(piece, _PIECE))
+                expanded += len(inflate.decompress(piece, _CHUNK))
             check_growth(expanded, limit, path)
         file.seek(end)
 
@@ -275,7 +257,7 @@ def _dense(table: Any, path: Path) -> NDArray[Any]:
     """Features as a dense array."""
     if not hasattr(table, "toarray"):
         return np.asarray(table)
-    limit = min(_MOST_DENSE, max(_ANY_DENSE, 8 * _MOST_ZEROS * table.nnz))
+    limit = min(_MAX_DENSE, max(_SMALL_DENSE, 8 * _MAX_ZEROS * table.nnz))
     check_growth(8 * math.prod(table.shape), limit, path)
     dense: NDArray[Any] = table.toarray()
     return dense

@@ -22,13 +22,13 @@ from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
 _UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
-_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
+_MAX_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
 # Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
 _NINES = [float("9" * digits) for digits in range(2, 9)]
 _PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
 # The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
 _PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
-_FEWEST = 3  # rows with a placeholder: fewer may be real
+_MIN_ROWS = 3  # rows with a placeholder: fewer may be real
 _FAR = 3.0  # times the distance between the quartiles of the others
 
 
@@ -51,7 +51,7 @@ def read_features(
     notes: list[Note],
 ) -> Features:
     """The features in `loaded`, which is emptied; `extra` nodes without a row come at the end."""
-    columns = _inferred(loaded, table, options, notes)
+    columns = _infer_columns(loaded, table, options, notes)
     if options.impute is None:
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
@@ -64,11 +64,11 @@ def read_features(
         _note_placeholder(column, notes)
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # one by one: once a column has become a feature it can be freed
-        parts += _filled(columns.pop(0), extra, notes)
-    return _stacked(parts)
+        parts += _fill(columns.pop(0), extra, notes)
+    return _stack(parts)
 
 
-def _inferred(
+def _infer_columns(
     loaded: dict[str, pa.ChunkedArray], table: Table, options: Options, notes: list[Note]
 ) -> list[Column]:
     columns = []
@@ -137,7 +137,7 @@ def _infer(
 
 def _counts_rows(column: Column) -> bool:
     """Whether a column is 0, 1, 2 ... or 1, 2, 3 ..., like the index that pandas writes."""
-    steps = np.diff(column.parts[0][:_EXACT])
+    steps = np.diff(column.parts[0][:_MAX_EXACT])
     return column.kind == "number" and bool((steps == 1).all())
 
 
@@ -198,7 +198,7 @@ def _find_placeholder(column: Column) -> tuple[float, int] | None:
     if not len(known):
         return None
     is_day = column.kind == "date"
-    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _FEWEST)
+    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _MIN_ROWS)
     for value in {float(known.min()), float(known.max())} & usual:
         others = known[known != value]
         count = len(known) - len(others)
@@ -217,7 +217,7 @@ def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
     return bool(gap > (1.0 if is_day else _FAR) * (high - low))
 
 
-def _filled(
+def _fill(
     column: Column, extra: int, notes: list[Note]
 ) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
     """The features of a column without gaps, and one that flags the gaps."""
@@ -260,7 +260,7 @@ def _typical(kind: str, known: NDArray[np.float32]) -> float:
     return float(np.median(known))
 
 
-def _stacked(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
+def _stack(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
     if not parts:
         return NO_FEATURES
     columns = tuple(column for column, _ in parts)

@@ -13,14 +13,14 @@ from egoscore.errors import InputError
 from egoscore.load.column_names import (
     DOUBTFUL_ANSWERS,
     LABEL,
-    bare,
     find,
+    folded,
     is_answer,
     named_in,
 )
 from egoscore.load.column_roles import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
-from egoscore.load.infer import MOST_CATEGORIES, Column, infer_column
+from egoscore.load.infer import MAX_CATEGORIES, Column, infer_column
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import Table
@@ -106,8 +106,8 @@ def take_labels(
     feature.
     """
     name = _label_column(nodes, options.label)
-    asked = {bare(feature) for feature in options.features or ()}
-    column = None if name is None or bare(name) in asked else loaded.pop(name, None)
+    asked = {folded(feature) for feature in options.features or ()}
+    column = None if name is None or folded(name) in asked else loaded.pop(name, None)
     _drop_answers(loaded, asked, nodes, notes)
     if name is None or column is None:
         return None
@@ -125,8 +125,8 @@ def _drop_answers(
     loaded: dict[str, pa.ChunkedArray], asked: set[str], table: Table, notes: list[Note]
 ) -> None:
     """Remove columns from `loaded` that would give the answer away, unless they are `asked` for."""
-    for name in [c for c in loaded if is_answer(c) and bare(c) not in asked]:
-        if bare(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
+    for name in [c for c in loaded if is_answer(c) and folded(c) not in asked]:
+        if folded(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
             continue
         del loaded[name]
         notes.append(Note.info("answer-left-out", table=table.name, column=name))
@@ -137,7 +137,7 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
     found = _inferred(column, name, table)
     if found is None or found.kind != "number":
         return False
-    return len(np.unique(found.known())) > MOST_CATEGORIES
+    return len(np.unique(found.known())) > MAX_CATEGORIES
 
 
 def _read_labels(

@@ -19,6 +19,7 @@ from egoscore.load.cell_formats import (
     Values,
     all_match,
     any_match,
+    as_floats,
     matches,
     parse,
     present_cells,
@@ -73,12 +74,7 @@ class _Style:
     def _numbers(self, text: pa.Array) -> Values:
         text = pc.replace_substring_regex(text, self.between, "") if self.between else text
         text = pc.replace_substring(text, ",", ".") if self.has_decimal_comma else text
-        return _times_letters(text) if self.has_letters else _floats(text)
-
-
-def _floats(text: pa.Array) -> Values:
-    numbers: Values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
+        return _times_letters(text) if self.has_letters else as_floats(text)
 
 
 def _times_letters(text: pa.Array) -> Values:
@@ -88,7 +84,7 @@ def _times_letters(text: pa.Array) -> Values:
     places: NDArray[np.int32] = place.to_numpy(zero_copy_only=False)
     factors = np.array([*_FACTORS.values(), 1.0])[places]
     bare = pc.replace_substring_regex(text, rf"{SPACE}?[A-Za-z]*$", "")
-    numbers: Values = _floats(bare) * factors
+    numbers: Values = as_floats(bare) * factors
     return numbers
 
 
@@ -208,7 +204,7 @@ def _styles(text: pa.Array, notation: Notation) -> Iterator[_Style]:
     may_have_dots = any_match(text, r"\.") and all_match(text, _DOTS.pattern)
     if has_dots or (may_have_dots and notation.has_decimal_commas):
         yield _DOTS  # before the plain numbers: 10.300 is one of those as well
-    yield _doubted(_POINT, _DOTS) if may_have_dots and separator == ";" else _PLAIN
+    yield _ambiguous(_POINT, _DOTS) if may_have_dots and separator == ";" else _PLAIN
     if any_match(text, rf"(?i)\d{_LETTERS}") and unit_of(text) is None:
         yield _WITH_LETTERS
         if separator != ",":
@@ -226,7 +222,7 @@ def _styles(text: pa.Array, notation: Notation) -> Iterator[_Style]:
         yield _DECIMAL_COMMA
     if not groups and not decimals and separator != ",":
         is_decimal = separator == ";" and not any_match(text, _SHORT)
-        yield _doubted(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
+        yield _ambiguous(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
 
 
 def _has_dots(text: pa.Array) -> bool:
@@ -239,6 +235,6 @@ def _mostly_decimals(text: pa.Array) -> bool:
     return bool(2 * matches(text, _SURE_DECIMALS).sum() > matches(text, ",").sum())
 
 
-def _doubted(style: _Style, other: _Style) -> _Style:
+def _ambiguous(style: _Style, other: _Style) -> _Style:
     """The style where the other would fit as well."""
     return replace(style, traits=(*style.traits, f"or:{other.traits[0]}"))

@@ -50,7 +50,7 @@ def open_table(
     """The table in `source`; messages call it by its `role` if it is not a file.
 
     `expected` are names of columns that identify a header; `encoding` is that of text files, if
-    it is known. Pipes must be copied before (`pipes_copied`).
+    it is known. Pipes must be copied before (`copy_pipes`).
     """
     if isinstance(source, CopiedPipe):
         return _open_file(source.path, source.name, expected, encoding)
@@ -136,14 +136,14 @@ class CopiedPipe:
 
 
 @contextmanager
-def pipes_copied(*sources: Any, bars: Bars = no_bars) -> Iterator[tuple[Any, ...]]:
+def copy_pipes(*sources: Any, bars: Bars = no_bars) -> Iterator[tuple[Any, ...]]:
     """The same sources with a `CopiedPipe` for every pipe; copies are removed at the end."""
     with ExitStack() as copies:
         named = [_STDIN if _is_path(s) and os.fspath(s) == "-" else s for s in sources]
         if sum(isinstance(source, str) and source == _STDIN for source in named) > 1:
             raise InputError("Standard input holds one table; pass the other as a file.")
         yield tuple(
-            copies.enter_context(_copied(source, bars)) if is_pipe(source) else source
+            copies.enter_context(_copy(source, bars)) if is_pipe(source) else source
             for source in named
         )
 
@@ -161,7 +161,7 @@ def _is_path(source: Any) -> bool:
 
 
 @contextmanager
-def _copied(pipe: str | os.PathLike[str], bars: Bars) -> Iterator[CopiedPipe]:
+def _copy(pipe: str | os.PathLike[str], bars: Bars) -> Iterator[CopiedPipe]:
     name = os.fspath(pipe)
     with tempfile.TemporaryDirectory(prefix="egoscore-pipe-") as folder:
         path = Path(folder) / "copy"

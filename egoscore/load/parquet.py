@@ -17,7 +17,7 @@ from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, i
 from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
 from egoscore.progress import Advance
 
-_LEAST_WIDTH = 8  # bytes that a value may take once it is read
+_MIN_WIDTH = 8  # bytes that a value may take once it is read
 _NESTED_ROWS = 1 << 10  # in a batch, if some cells may hold many values
 
 
@@ -42,14 +42,14 @@ class ParquetTable(Table):
         title = f"Reading {Path(self.name).name}"
         with (
             _reading(self.name, "Parquet"),
-            self._opened(kinds) as file,
+            self._open(kinds) as file,
             self.bars(title, file.metadata.num_rows, "rows") as advance,
         ):
             return collect(self._batches(file, kinds, advance), kinds, encoded)
 
     def sample(self, column: str) -> pa.ChunkedArray:
         kind = self._schema.field(column).type
-        with _reading(self.name, "Parquet"), self._opened({column: kind}) as file:
+        with _reading(self.name, "Parquet"), self._open({column: kind}) as file:
             batches = file.iter_batches(SAMPLE, columns=[column])
             first = [_plain(batch.column(0), kind) for batch in islice(batches, 1)]
         return pa.chunked_array(first, kind)
@@ -57,7 +57,7 @@ class ParquetTable(Table):
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
 
-    def _opened(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
+    def _open(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
         """The file; text is kept by code at first, so that its size is known before it expands."""
         text = [name for name, kind in kinds.items() if is_text(kind)]
         file = pq.ParquetFile(self._path, read_dictionary=text)
@@ -96,7 +96,7 @@ def _width(path: str, kinds: dict[str, pa.DataType]) -> int:
     if kind is None:
         return 0
     is_fixed = pa.types.is_fixed_size_binary(kind)
-    return max(kind.byte_width, _LEAST_WIDTH) if is_fixed else _LEAST_WIDTH
+    return max(kind.byte_width, _MIN_WIDTH) if is_fixed else _MIN_WIDTH
 
 
 def _expanded(column: pa.Array) -> int:

@@ -24,14 +24,14 @@ import torch
 from torch import serialization
 
 from egoscore.errors import DatasetError
+from egoscore.load.build import graph_from_arrays
 from egoscore.load.matrix_files import (
     check_num_nodes,
     find_labels,
-    loaded_graph,
     refuse_column_options,
 )
 from egoscore.load.options import Loaded, Options
-from egoscore.load.unpack import open_archive, opened_archive, parsing, read_member
+from egoscore.load.unpack import open_archive, open_archive_file, parsing, read_member
 from egoscore.notes import Note
 
 _NUMBERS = (
@@ -82,7 +82,7 @@ _STAND_INS: list[Any] = [
     (_plain_dict, "collections.defaultdict"),
 ]
 _EDGE_ATTRIBUTES = ("edge_attr", "edge_weight")
-_ONE_AT_A_TIME = Lock()
+_TORCH_LOCK = Lock()
 
 
 def read_pyg_file(path: Path, options: Options) -> Loaded:
@@ -96,21 +96,21 @@ def read_pyg_file(path: Path, options: Options) -> Loaded:
         notes.append(Note.info("edge-values-unused", file=str(path), name=name))
     features = contents.x.numpy() if contents.x.shape[1] else None
     edges = contents.edge_index.numpy()
-    return loaded_graph(path, edges, features, size, labels, options, notes)
+    return graph_from_arrays(path, edges, features, size, labels, options, notes)
 
 
 def read_pyg(path: str | Path) -> PygContents:
     """The tensors of a PyG `Data`, or of a plain dict, in a `.pt` or `.pt.zip` file."""
     path = Path(path)
-    with opened_archive(path) as archive:
+    with open_archive_file(path) as archive:
         if _is_container(archive):
-            container = _sealed(archive, path)
+            container = _repacked(archive, path)
         else:
             packed = read_member(archive, _pt_member(archive, path), path)
             with open_archive(packed, path) as inner:
-                container = _sealed(inner, path)
+                container = _repacked(inner, path)
     size = container.getbuffer().nbytes
-    return _contents(_fields(_unpickled(container, path), path), size, path)
+    return _contents(_fields(_unpickle(container, path), path), size, path)
 
 
 def _is_container(archive: zipfile.ZipFile) -> bool:
@@ -131,7 +131,7 @@ def _pt_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _sealed(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
+def _repacked(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
     """The same members in a new container.
 
     Torch reads zip with its own code. This way it only sees sizes that were measured.
@@ -146,8 +146,8 @@ def _sealed(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
     return container
 
 
-def _unpickled(container: io.BytesIO, path: Path) -> Any:
-    with parsing(path), _ONE_AT_A_TIME, warnings.catch_warnings():
+def _unpickle(container: io.BytesIO, path: Path) -> Any:
+    with parsing(path), _TORCH_LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with _only_stand_ins():

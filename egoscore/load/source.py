@@ -115,7 +115,7 @@ def read_network_file(path: str | Path, options: Options | None = None) -> Loade
 
 def _tables_in(folder: Path) -> tuple[Path, Path | None]:
     """The tables of edges and of nodes in a folder."""
-    edges, nodes = (_only(folder, stem) for stem in ("edges", "nodes"))
+    edges, nodes = (_find_table(folder, stem) for stem in ("edges", "nodes"))
     if edges is None:
         raise InputError(
             f"{folder / 'edges.csv'} does not exist; the folder needs a table called edges (.csv, "
@@ -124,7 +124,7 @@ def _tables_in(folder: Path) -> tuple[Path, Path | None]:
     return edges, nodes
 
 
-def _only(folder: Path, stem: str) -> Path | None:
+def _find_table(folder: Path, stem: str) -> Path | None:
     found = sorted(
         path
         for path in folder.iterdir()

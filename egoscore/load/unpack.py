@@ -30,10 +30,10 @@ _ENCRYPTED = 0x1
 
 # DGraph-Fin, the largest public file, unpacks to less than 1 GiB, and real features shrink less
 # than 100-fold; deflate itself stops at about 1000-fold.
-_MOST_BYTES = 4 * 2**30
-_MOST_GROWTH = 200
-_ANY_ARCHIVE, _ANY_STREAM = 2**26, 2**28  # however small the file
-_PIECE = 2**20
+_MAX_BYTES = 4 * 2**30
+_MAX_GROWTH = 200
+_SMALL_ARCHIVE, _SMALL_STREAM = 2**26, 2**28  # however small the file
+_CHUNK = 2**20
 
 # What decompressors, pyarrow and the system raise on damaged bytes.
 STREAM_ERRORS = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
@@ -44,12 +44,12 @@ def archive_limit(size: int) -> int:
 
     200 times its size, or 64 MiB if that is more, and never above 4 GiB.
     """
-    return min(_MOST_BYTES, max(_ANY_ARCHIVE, _MOST_GROWTH * size))
+    return min(_MAX_BYTES, max(_SMALL_ARCHIVE, _MAX_GROWTH * size))
 
 
 def stream_limit(size: int) -> int:
     """The most bytes a table of that size may expand to: 200 times as many, at least 256 MiB."""
-    return max(_ANY_STREAM, _MOST_GROWTH * size)
+    return max(_SMALL_STREAM, _MAX_GROWTH * size)
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+def open_archive_file(path: Path) -> Iterator[zipfile.ZipFile]:
     """The zip archive in a file, checked as by `open_archive`."""
     with parsing(path, (OSError,)):
         source = path.open("rb")
@@ -142,7 +142,7 @@ def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -
     """The bytes of one member, read piece by piece and never beyond its checked size."""
     content = io.BytesIO()
     with parsing(path), archive.open(member) as stream:
-        while content.tell() <= member.file_size and (piece := stream.read(_PIECE)):
+        while content.tell() <= member.file_size and (piece := stream.read(_CHUNK)):
             content.write(piece)
     if content.tell() != member.file_size:
         raise DatasetError(f"The file {path} is damaged: a member differs from its declared size.")
@@ -221,7 +221,7 @@ def open_stream(path: Path, name: str | None = None) -> Any:
         file = path.open("rb")
         return _Unpacked(lzma.open(file), file.tell, path, name, file)
     if start.startswith(_ZIP):
-        return _only_member(path, name)
+        return _open_only_member(path, name)
     codec = next((known for magic, known in _CODECS.items() if start.startswith(magic)), None)
     plain = pa.OSFile(str(path))
     if codec is None:
@@ -241,12 +241,12 @@ class _Unpacked:
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, none at the end; all that is left if it is negative."""
         if size < 0:
-            return b"".join(iter(lambda: self.read(_PIECE), b""))
+            return b"".join(iter(lambda: self.read(_CHUNK), b""))
         piece: bytes = self._stream.read(size)
         self._room -= len(piece)
         if self._room < 0:
             raise InputError(
-                f"{self._name} unpacks to more than {_MOST_GROWTH} times its size, as no table "
+                f"{self._name} unpacks to more than {_MAX_GROWTH} times its size, as no table "
                 "does; unpack it yourself and look at it."
             )
         return piece
@@ -264,7 +264,7 @@ class _Unpacked:
         self.close()
 
 
-def _only_member(path: Path, name: str) -> Any:
+def _open_only_member(path: Path, name: str) -> Any:
     with path.open("rb") as file, open_archive(file, Path(name)) as archive:
         if any(member.startswith("xl/") for member in archive.namelist()):
             raise spreadsheet(name)

@@ -27,7 +27,7 @@ def test_cells_that_hold_nothing():
 def test_many_cells_are_the_same_as_few(monkeypatch):
     cells = pa.array(["1", " 2", "na", "3", "4", "5", None, "6"])
     expected, missing = present_cells(cells)
-    monkeypatch.setattr("egoscore.load.cell_formats._AT_ONCE", 2)
+    monkeypatch.setattr("egoscore.load.cell_formats._BATCH", 2)
     found, is_missing = present_cells(cells)
     assert found.to_pylist() == expected.to_pylist() == ["1", "2", "3", "4", "5", "6"]
     assert is_missing.tolist() == missing.tolist()

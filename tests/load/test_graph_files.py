@@ -112,7 +112,7 @@ def test_a_document_type_is_refused_even_if_it_defines_nothing(write, refusal):
 
 
 def test_a_packed_file_that_grows_without_bound_is_refused(write, refusal, monkeypatch):
-    monkeypatch.setattr(unpack, "_ANY_STREAM", 2**20)
+    monkeypatch.setattr(unpack, "_SMALL_STREAM", 2**20)
     path = write("bomb.graphml.gz", gzip.compress(b"<graphml>" + b" " * (100 << 20)))
     assert "unpacks to more than 200 times its size" in refusal(read_network_file, path)
 

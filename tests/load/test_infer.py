@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from egoscore.load.infer import MOST_CATEGORIES, Column, Damage, Unusable, infer_column
+from egoscore.load.infer import MAX_CATEGORIES, Column, Damage, Unusable, infer_column
 from egoscore.load.numbers import Notation
 
 
@@ -76,12 +76,12 @@ def test_declared_categories_are_categories_whatever_their_type():
 
 
 def test_the_limit_of_categories():
-    assert MOST_CATEGORIES == 20
-    words = [f"word {chr(97 + i)}" for i in range(MOST_CATEGORIES)]
-    assert len(column(words).parts) == MOST_CATEGORIES
+    assert MAX_CATEGORIES == 20
+    words = [f"word {chr(97 + i)}" for i in range(MAX_CATEGORIES)]
+    assert len(column(words).parts) == MAX_CATEGORIES
     found = column([*words, "one more"])
     assert isinstance(found, Unusable)
-    assert (found.reason, found.fields["count"]) == ("many-texts", MOST_CATEGORIES + 1)
+    assert (found.reason, found.fields["count"]) == ("many-texts", MAX_CATEGORIES + 1)
 
 
 @pytest.mark.parametrize(
