@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _BATCH = 1 << 16
 _PROBE = 100  # cells that distinguish most text from numbers
 SPACE = "[ \u00a0\u202f]"
-EXPORTED = r"\N"  # what databases write for a missing value, and nobody else
+EXPORTED = r"\N"  # what only databases write, for a missing value
 # What missing cells contain where the others hold numbers, dates or yes and no.
 MISSING = (
     *("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "-", "--", "?"),
@@ -31,7 +31,7 @@ _BEGINNING = (
 )
 
 Values = NDArray[np.float64]
-# The numbers of cells, NaN where nothing is there, and the traits of the format they were read in.
+# The numbers of cells, NaN where the cell is missing, and the traits of their format.
 Parsed = tuple[Values, tuple[str, ...]]
 
 
@@ -54,7 +54,7 @@ Formats = Callable[[pa.Array], Iterable[Format]]
 def present_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     """The cells that are not missing, without space around them, and which (N,) are missing.
 
-    Some at a time, and without a copy if nothing changes: there may be millions.
+    In batches, and without a copy if nothing changes: there may be millions.
     """
     starts = range(0, max(len(cells), 1), _BATCH)
     parts, are_missing = zip(*(_present(cells.slice(s, _BATCH)) for s in starts), strict=True)
@@ -65,7 +65,7 @@ def present_cells(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
 
 
 def _present(cells: pa.Array) -> tuple[pa.Array | None, NDArray[np.bool_]]:
-    """The same of a few; None if nothing changes."""
+    """The same for one batch; None if nothing changes."""
     trimmed = pc.utf8_trim_whitespace(cells)
     tokens = pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(MISSING))
     is_missing = pc.or_(tokens, pc.is_null(trimmed)).to_numpy(zero_copy_only=False)
@@ -75,14 +75,14 @@ def _present(cells: pa.Array) -> tuple[pa.Array | None, NDArray[np.bool_]]:
 
 
 def matches(text: pa.Array, pattern: str) -> NDArray[np.bool_]:
-    """Which of the text matches; none of it may be missing."""
+    """Which cells match; none may be missing."""
     found: Any = pc.match_substring_regex(text, pattern)
     which: NDArray[np.bool_] = found.to_numpy(zero_copy_only=False)
     return which
 
 
 def all_match(text: pa.Array, pattern: str) -> bool:
-    """Whether there is text and all of it matches."""
+    """Whether there are cells and all of them match."""
     return len(text) > 0 and all(
         pc.all(pc.match_substring_regex(part, pattern)).as_py()
         for part in (text.slice(0, _PROBE), text)
@@ -90,7 +90,7 @@ def all_match(text: pa.Array, pattern: str) -> bool:
 
 
 def any_match(text: pa.Array, pattern: str) -> bool:
-    """Whether any of the text matches."""
+    """Whether any cell matches."""
     return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
 
 
@@ -177,7 +177,7 @@ _MANY, _NEARLY_ALL = 0.1, 0.9
 
 
 def symbols_in(text: pa.Array) -> list[str]:
-    """The signs, codes and units that many cells have first: a column has one of them."""
+    """The currency signs, codes and units that many cells have."""
     parts = pc.extract_regex(text.filter(pc.match_substring_regex(text, _SYMBOL)), _SYMBOL)
     names = pc.binary_join_element_wise(*(pc.struct_field(parts, p) for p in ("sign", "code")), "")
     many = [
@@ -190,7 +190,7 @@ def symbols_in(text: pa.Array) -> list[str]:
 
 
 def unit_of(text: pa.Array) -> str | None:
-    """The letters behind the number in all cells, as in 12 km and 5 km.
+    """The letters after the number in all cells, as in 12 km and 5 km.
 
     Or in nearly all, if none is a number without letters; not behind codes such as 0012A.
     """
@@ -205,21 +205,21 @@ def unit_of(text: pa.Array) -> str | None:
 
 
 def _is_identifier(text: pa.Array, code: str) -> bool:
-    """Whether letters right before whole numbers, as in CAD-100 and EUR7, are part of names."""
+    """Whether letters before whole numbers belong to identifiers, as in CAD-100 and EUR7."""
     if any_match(text, rf"{code}(-\d|0\d)"):
         return True
     return any_match(text, rf"{code}\d") and not any_match(text, "[.,'\u2019]")
 
 
 def without(text: pa.Array, symbol: str) -> pa.Array:
-    """Cells without a symbol in front, after a sign perhaps, or else behind."""
+    """Cells without a leading symbol, perhaps after a sign, or else without a trailing one."""
     sign = re.escape(symbol)
     pattern = rf"^([+-]?){SPACE}*{sign}{SPACE}*|{SPACE}*{sign}$"
     return pc.replace_substring_regex(text, pattern, r"\1", max_replacements=1)
 
 
 def with_symbol(form: Format, symbol: str) -> Format:
-    """The format in cells that all have a symbol before or after the number."""
+    """The format with a symbol before or after every number."""
 
     def read(text: pa.Array) -> Values:
         return np.where(_is_beside(text, symbol), form.read(without(text, symbol)), np.nan)
@@ -233,7 +233,7 @@ def _is_beside(text: pa.Array, symbol: str) -> NDArray[np.bool_]:
 
 
 def around_numbers(cells: pa.Array) -> tuple[str, str]:
-    """The text before and after the numbers in cells of one format, as in the first of them."""
+    """The text before and after the numbers, as in the first cell."""
     text, _ = present_cells(cells)
     for minus in MINUSES:
         text = minus.in_front(text)
@@ -248,7 +248,7 @@ def around_numbers(cells: pa.Array) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Minus:
-    """A minus that is not in front.
+    """A minus that is not the first character.
 
     Attributes: `pattern` of cells that have it, their `replacement`, and the `trait` it adds.
     """
@@ -258,7 +258,7 @@ class Minus:
     trait: str
 
     def occurs(self, text: pa.Array) -> bool:
-        """Whether some numbers have it, not all."""
+        """Whether some numbers have it, but not all."""
         return any_match(text, self.pattern) and not all_match(text, self.pattern)
 
     def in_front(self, text: pa.Array) -> pa.Array:
@@ -268,7 +268,7 @@ class Minus:
         return pc.replace_substring_regex(text, self.pattern, self.replacement)
 
     def format(self, form: Format) -> Format:
-        """The format in cells of which some have it."""
+        """The format where some cells have it."""
         return Format(lambda text: form.read(self.in_front(text)), (self.trait, *form.traits))
 
 

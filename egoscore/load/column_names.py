@@ -50,28 +50,28 @@ LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account
 
 
 def folded(name: str) -> str:
-    """A name in the form in which names are compared."""
+    """A name without differences of case and surrounding space."""
     return name.strip().casefold()
 
 
 def is_answer(name: str) -> bool:
-    """Whether a column is named as if it said which nodes are outliers."""
+    """Whether the name of a column suggests that it marks outliers."""
     return _joined(name) in ANSWERS
 
 
 def is_code(name: str) -> bool:
-    """Whether a column is named as if its numbers were names: AirportID, zip, post_code."""
+    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
     words = words_of(name)
     return bool(words) and words[-1].casefold() in _CODES
 
 
 def is_date(name: str) -> bool:
-    """Whether a column is named as if it held days: date, opened_on, birthDate."""
+    """Whether the name of a column suggests dates: date, opened_on, birthDate."""
     return any(word.casefold() in _DATES for word in words_of(name))
 
 
 def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Those of the columns that one of the names means."""
+    """The columns that one of the names refers to."""
     wanted = {folded(name) for name in names}
     return [column for column in columns if folded(column) in wanted]
 

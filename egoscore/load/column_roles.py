@@ -59,7 +59,7 @@ def _by_name(source: str | None, target: str | None, named: list[str]) -> tuple[
 
 @dataclass(frozen=True)
 class _Guess:
-    """Finds the ends by what columns hold or by their position, with a note."""
+    """Guesses the ends by the content or the position of columns, and notes it."""
 
     edges: Table
     nodes: Table | None
@@ -102,7 +102,7 @@ class _Guess:
     def _by_position(
         self, columns: list[str], oddities: dict[str, str | None], wanted: int
     ) -> list[str]:
-        """The first columns that are not evidently something else, if there are enough of these.
+        """The first columns that are not clearly something else, if there are enough of them.
 
         Dates are, and so are row numbers where a table of nodes has the ids; without one they may
         be ids that count.
@@ -142,7 +142,7 @@ def _id_candidates(nodes: Table, options: Options) -> list[pa.Array]:
 
 
 def _comparable_ids(column: pa.ChunkedArray, table: Table) -> pa.Array:
-    """The distinct ids in a column as text, none if it has a type that no id has."""
+    """The distinct ids in a column as text; none if its type does not allow ids."""
     ids = _ids_or_none(column, "", table)
     return pa.array([], pa.string()) if ids is None else comparable(ids)
 
@@ -197,7 +197,7 @@ def find_ids(
 
 
 def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str | None:
-    """The one of these columns that is given as the ids, or known by its name."""
+    """The column that is given as the ids or has a name that only ids have."""
     if given is None:
         return next((c for n in SURE_IDS for c in columns if folded(c) == n), None)
     name = find("id", given, table)
@@ -213,7 +213,7 @@ def _example_ids(edges: list[IdColumn]) -> str:
 
 
 def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn]) -> str:
-    """What may be wrong with a table that names no nodes."""
+    """What to do about a table without node ids."""
     swapped = f"perhaps {option('edges')} and {option('nodes')} are swapped"
     if known_pair(list(columns)) is not None:
         return f"it has two ends of edges: {swapped}"
@@ -232,7 +232,7 @@ def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdCol
 
 
 def _flaw(name: str, ids: IdColumn, swapped: str) -> str | None:
-    """What keeps a column that holds ids of the edges from naming nodes, if anything does."""
+    """Why a column with ids of the edges cannot name nodes, if there is a reason."""
     times = np.bincount(ids.codes[ids.codes >= 0])
     if len(ids.values) == len(ids.codes):
         return None
@@ -265,14 +265,14 @@ def _best(
 def _distinct_ids(
     column: pa.ChunkedArray, name: str, table: Table, repeats: float = 0.0
 ) -> IdColumn | None:
-    """The column as ids if there are any and at most a share of them repeats others."""
+    """The column as ids, if there are any and at most a share `repeats` of them is not distinct."""
     ids = _ids_or_none(column, name, table)
     differ = ids is not None and len(ids.values) >= (1.0 - repeats) * len(column)
     return ids if len(column) and differ else None
 
 
 def _ids_or_none(column: pa.ChunkedArray, name: str, table: Table) -> IdColumn | None:
-    """The column as ids, if it has a type that ids have."""
+    """The column as ids, if its type allows ids."""
     try:
         return read_ids(column, name, table.name, [])
     except InputError:

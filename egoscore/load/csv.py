@@ -162,7 +162,7 @@ class CsvTable(Table):
         return ByteStream(open_stream(self._path, self.name), self._encoding, joins_spaces)
 
     def _ragged(self) -> InputError:
-        """The refusal of the first row with too many or too few cells."""
+        """The error for the first row with too many or too few cells."""
         where, found = "A row", "another number of"
         with self._open() as stream, suppress(csv.Error):  # that module limits the size of cells
             lines = islice(stream.lines(), self._dialect.skip, None)

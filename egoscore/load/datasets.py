@@ -1,4 +1,4 @@
-"""Data sets by name: the list of them, where their files are looked for, and loading them."""
+"""Data sets by name: listing, finding, downloading and loading them."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 
 
 def names_like(start: str) -> list[str]:
-    """The names of data sets that begin so; the many of a family only if no other does."""
+    """The names of data sets that begin with `start`; those of a family only if no other does."""
     found = [name for name in (*_GENERATED, *_FILES) if name.startswith(start)]
     families = _families().values()
     return found or [name for names in families for name in names if name.startswith(start)]
 
 
 def is_dataset(name: str) -> bool:
-    """Whether there is a data set of that name."""
+    """Whether `name` is a data set."""
     return name in _GENERATED or name in _FILES or _family_of(name) is not None
 
 
@@ -161,7 +161,7 @@ def _generate(name: str) -> AttributedGraph:
 
 
 def unknown_dataset(name: str) -> DatasetError:
-    """The refusal of an unknown name, with the known ones."""
+    """The error for an unknown name; it lists the known ones."""
     names = [*_GENERATED, *_about_families(), *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
@@ -188,7 +188,7 @@ def _read_bond(name: str, path: Path) -> AttributedGraph:
 def _labels(
     name: str, values: torch.Tensor | None, path: Path
 ) -> tuple[NDArray[np.bool_] | None, dict[str, NDArray[Any]]]:
-    """Who is an outlier, and of which kind if planted: bit 0 contextual, bit 1 structural."""
+    """Which nodes are outliers and, if planted, the kind: bit 0 contextual, bit 1 structural."""
     if values is None:
         return None, {}
     import numpy as np

@@ -73,7 +73,7 @@ _HOURS = pa.array(
 
 
 def days(column: pa.ChunkedArray) -> Values:
-    """Dates and timestamps as days since 1970 (UTC), NaN where nothing is there."""
+    """Dates and timestamps as days since 1970 (UTC), NaN where the cell is missing."""
     kind = column.type
     unit = kind.unit if pa.types.is_timestamp(kind) else "s"
     if not pa.types.is_timestamp(kind):
@@ -85,14 +85,14 @@ def days(column: pa.ChunkedArray) -> Values:
 
 
 def zone_traits(kind: pa.DataType) -> tuple[str, ...]:
-    """The trait of moments with a time zone, which are counted in UTC."""
+    """The trait of times with a time zone, which are converted to UTC."""
     return ("utc",) if pa.types.is_timestamp(kind) and kind.tz is not None else ()
 
 
 def parse_dates(cells: pa.Array) -> Parsed | None:
-    """Text as days since 1970, NaN where nothing is there; None if any cell is not a date.
+    """Text as days since 1970, NaN where the cell is missing; None if any cell is not a date.
 
-    Where the order of day and month is not evident, the day is taken to come first.
+    If day and month may be in either order, the day is taken to come first.
     """
     return parse(cells, date_formats)
 
@@ -118,7 +118,7 @@ def date_formats(text: pa.Array) -> Iterator[Format]:
 def _in_either_order(
     text: pa.Array, day_form: str, month_form: str, *more: str
 ) -> Iterator[Format]:
-    """Day and month as numbers, the day first where the order is not evident."""
+    """Day and month as numbers, the day first if either order fits."""
     day_first = _format_of(day_form, "day-month-year", *more)
     month_first = _format_of(month_form, "month-day-year", *more)
     if np.array_equal(np.isnan(day_first.read(text)), np.isnan(month_first.read(text))):
@@ -137,7 +137,7 @@ def _iso(pattern: str, zone: str | None, *traits: str) -> Format:
 
 
 def _exist(iso: pa.Array) -> NDArray[np.bool_]:
-    """Which of the texts begin with a day that exists: others would become another one."""
+    """Which of the texts begin with a day that exists; February 30 would become March 1."""
     written = pc.utf8_slice_codeunits(iso, 0, 10)
     moments = pc.strptime(written, format="%Y-%m-%d", unit="s", error_is_null=True)
     same: Any = pc.fill_null(pc.equal(pc.strftime(moments, format="%Y-%m-%d"), written), False)
@@ -154,7 +154,7 @@ def _iso_days(iso: pa.Array, zone: str | None = None) -> Values:
 
 
 def _format_of(form: str, *traits: str) -> Format:
-    """Dates of a form."""
+    """The format of dates that match a pattern."""
     return Format(partial(_days_in, form=form), traits)
 
 
@@ -195,10 +195,10 @@ def _two_digits(text: pa.Array) -> pa.Array:
 
 
 def _number(parts: Any, name: str) -> Values:
-    """The number in a part, zero if it is left out."""
+    """The number in a part, zero if the part is absent."""
     return as_floats(pc.cast(_two_digits(_part(parts, name)), pa.int32()))
 
 
 def _position(text: pa.Array, known: pa.Array) -> Values:
-    """Where among those that are known each text is, NaN if it is not."""
+    """The position of each text among the known ones, NaN if it is not one of them."""
     return as_floats(pc.index_in(text, value_set=known))

@@ -114,9 +114,9 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
 def read_networkx(
     graph: networkx.Graph[Any], label: str | None, options: Options | None = None
 ) -> Loaded:
-    """The graph of networkx; `label` is the attribute that marks known outliers, if any.
+    """The graph in a networkx graph; `label` is the attribute that marks known outliers, if any.
 
-    Nodes that have a vector called x and whose features are not named otherwise have that.
+    If nodes have a vector x and no features are named, the vectors are the features.
     """
     options = options or Options()
     own = ("source", "target", "id", "directed", "encoding")
@@ -165,7 +165,7 @@ def _vectors(graph: networkx.Graph[Any]) -> NDArray[Any]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of an attribute; of rows of unequal length only how many they are."""
+    """The shape of an attribute; for rows of unequal length only their number."""
     try:
         return tuple(np.shape(value))
     except ValueError:
@@ -243,7 +243,7 @@ def _as_array(values: list[Any]) -> pa.Array | None:
 
 
 def _scalar(value: Any) -> Any:
-    """A value out of an array or tensor without dimensions; any other as it is."""
+    """The value in an array or tensor without dimensions; any other value as it is."""
     if isinstance(value, np.generic) or getattr(value, "ndim", None) != 0:
         return value
     return value[()] if isinstance(value, np.ndarray) else value.item()

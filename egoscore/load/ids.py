@@ -29,7 +29,7 @@ _POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
 
 @dataclass(frozen=True)
 class IdColumn:
-    """A column of ids: `values` are the distinct ones (int64 or text), `codes` (rows,) which.
+    """A column of ids: the distinct `values` (int64 or text), and the `codes` (rows,) of the rows.
 
     `codes` is -1 where the cell is empty.
     """
@@ -50,7 +50,7 @@ class IdColumn:
         return bool(pa.types.is_int64(self.values.type))
 
     def first_missing(self) -> int | None:
-        """The first row without an id."""
+        """The first row without an id, if there is one."""
         empty = np.flatnonzero(self.codes < 0)
         return int(empty[0]) if len(empty) else None
 
@@ -110,7 +110,7 @@ def _whole_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _drop_unused(ids: IdColumn) -> IdColumn:
-    """Without ids that no row has, as categories may have, and with empty text as missing."""
+    """Without ids that occur in no row, as categories allow, and with empty text as missing."""
     keep = occurring(len(ids.values), ids.codes)
     if is_text(ids.values.type):
         filled = pc.not_equal(pc.fill_null(ids.values, ""), "")
@@ -177,7 +177,7 @@ def _drop_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColum
 
 
 def _trim_if_needed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
-    """Without space around ids, but only if that is what makes them match."""
+    """Ids without surrounding space, but only if they match only without it."""
     if all(column.has_numbers or _is_trimmed(column.values) for column in columns):
         return columns
     before = [column.values.cast(pa.string()) for column in columns]
@@ -197,7 +197,7 @@ def _is_trimmed(values: pa.Array) -> bool:
 
 
 def _matches_table(before: list[pa.Array], after: list[pa.Array]) -> bool:
-    """Whether more ends are in the node table without space, and its ids still differ."""
+    """Whether without space more ends are in the node table, and its ids are still distinct."""
     if len(pc.unique(after[-1])) < len(after[-1]):
         return False
     found = [sum(count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
@@ -213,7 +213,7 @@ def _matches_ends(before: list[pa.Array], after: list[pa.Array]) -> bool:
 
 
 def count_in(values: pa.Array, known: pa.Array) -> int:
-    """How many of the values are known."""
+    """How many of the values are among the known ones."""
     return pc.sum(pc.is_in(values, value_set=known)).as_py() or 0
 
 

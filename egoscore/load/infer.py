@@ -45,7 +45,7 @@ _NEARLY_ALL, _HALF = 0.9, 0.5
 
 @dataclass(frozen=True)
 class Damage:
-    """How many cells of a column are unlike the others, the first of them and its row from 1."""
+    """How many cells do not fit the format of their column, the first of them, its row from 1."""
 
     count: int
     cell: str
@@ -114,7 +114,7 @@ def numeric_column(
     traits: tuple[str, ...] = (),
     around: tuple[str, str] = ("", ""),
 ) -> Column | Unusable:
-    """A column with one number per row, NaN where nothing is there."""
+    """A column with one number per row, NaN where the cell is missing."""
     is_missing = np.isnan(values)
     if is_missing.all():
         return Unusable(name, "empty")
@@ -241,7 +241,7 @@ def _eight_digits(name: str, column: pa.ChunkedArray, table: str) -> Column | Un
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Numbers of any type, NaN where nothing is there."""
+    """Numbers of any type, NaN where the cell is missing."""
     found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     return found
 

@@ -37,7 +37,7 @@ class Joined:
 
 
 def join_ends(ends: list[IdColumn], notes: list[Note], bars: Bars = no_bars) -> Joined:
-    """The nodes that the edges name, without a node table; `ends` is emptied."""
+    """The nodes named by the edges, if there is no node table; `ends` is emptied."""
     _refuse_missing_ends(ends)
     columns = unify_types(ends, False, notes)
     ends.clear()
@@ -114,7 +114,7 @@ def _refuse_mostly_unknown(
     tables: tuple[str, str],
     wheres: list[str],
 ) -> None:
-    """Refuse edges most of which would be dropped; if one end is to blame, name that one."""
+    """Refuse to drop most edges; if one end is to blame, name its column."""
     are_lost = [end >= len(ids) for end in ends]
     lost, count = int(np.count_nonzero(are_lost[0] | are_lost[1])), len(ends[0])
     if 2 * lost <= count:

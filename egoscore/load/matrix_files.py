@@ -83,7 +83,7 @@ def read_matrix_file(path: Path, options: Options) -> Loaded:
 
 
 def refuse_column_options(path: Path, options: Options) -> None:
-    """Refuse all options but the one that a file of matrices can follow."""
+    """Refuse all options except `directed`: matrices have no named columns."""
     names = tuple(name for name in options.given if name != "directed")
     options.refuse(names, f"{path} has no columns with names, only matrices")
 
@@ -190,7 +190,7 @@ def _check_mat(file: BinaryIO, path: Path) -> None:
 
 
 def _is_dgraph(arrays: Mapping[str, Any]) -> bool:
-    """Whether these are the arrays of DGraph-Fin, with one edge in each row."""
+    """Whether these are the arrays of DGraph-Fin, with one edge per row."""
     return set(arrays) >= _DGRAPH and arrays["edge_index"].shape[-1:] == (2,)
 
 
@@ -226,7 +226,7 @@ def _dgraph(arrays: Mapping[str, Any], path: Path) -> AttributedGraph:
 
 
 def _first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, Any]:
-    """The first array that has one of these names, and the name; None if there is none."""
+    """The name of the first array with one of these names, and the array; '' and None if none."""
     name = next((name for name in names if arrays.get(name) is not None), "")
     return name, arrays.get(name)
 
@@ -314,6 +314,6 @@ def _entries(matrix: Any, name: str, path: Path) -> Any:
 
 
 def _is_symmetric(entries: Any) -> bool:
-    """Whether for every entry there is one on the other side of the diagonal."""
+    """Whether the pattern of entries is symmetric."""
     pattern = entries.astype(bool).tocsr()
     return bool((pattern != pattern.T.tocsr()).nnz == 0)

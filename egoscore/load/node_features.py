@@ -189,7 +189,7 @@ def _note_placeholder(column: Column, notes: list[Note]) -> None:
 
 
 def _find_placeholder(column: Column) -> tuple[float, int] | None:
-    """A value that seems to mean that nothing is known, and its number of rows, if there is one.
+    """A value that seems to stand for 'unknown', and its number of rows, if there is one.
 
     It is one of the usual ones, the smallest or the largest of its column, there several times,
     and far from all others (one below zero only needs to be the only negative one).
@@ -220,7 +220,7 @@ def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
 def _fill(
     column: Column, extra: int, notes: list[Note]
 ) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
-    """The features of a column without gaps, and one that flags the gaps."""
+    """The features of a column with gaps filled, and one that flags the gaps."""
     is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
     has_gaps = bool(is_missing.any())
     if column.damage is not None:
@@ -254,7 +254,7 @@ def _values(
 
 
 def _typical(kind: str, known: NDArray[np.float32]) -> float:
-    """The median, or of yes and no the more frequent one."""
+    """The median, or the more frequent of yes and no."""
     if kind == "yes/no":
         return float(known.mean(dtype=np.float64) > 0.5)
     return float(np.median(known))
@@ -271,7 +271,7 @@ def _stack(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
 
 
 def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
-    """The same, with a number after names whose title is already taken."""
+    """The columns, with a number after names whose title is already taken."""
     result: list[FeatureColumn] = []
     taken: set[str] = set()
     for column in columns:

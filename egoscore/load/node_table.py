@@ -124,7 +124,7 @@ def take_labels(
 def _drop_answers(
     loaded: dict[str, pa.ChunkedArray], asked: set[str], table: Table, notes: list[Note]
 ) -> None:
-    """Remove columns from `loaded` that would give the answer away, unless they are `asked` for."""
+    """Remove columns from `loaded` that may hold the answer, unless they are `asked` for."""
     for name in [c for c in loaded if is_answer(c) and folded(c) not in asked]:
         if folded(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
             continue
@@ -143,7 +143,7 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
 def _read_labels(
     column: pa.ChunkedArray, name: str, table: Table, is_given: bool, notes: list[Note]
 ) -> NDArray[np.int8] | None:
-    """The labels, (rows,); None if a column only happens to be called so."""
+    """The labels (rows,); None if the column does not hold labels after all."""
     found = _inferred(column, name, table)
     values, pair = _zeros_and_ones(found)
     rule = f"Column '{name}' of {table.name} must hold 0 (normal) or 1 (outlier)"

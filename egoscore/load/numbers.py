@@ -131,7 +131,7 @@ def _with_comma(style: _Style) -> _Style:
 
 @dataclass(frozen=True)
 class Notation:
-    """What is known of the numbers of a table as a whole.
+    """How numbers are written in a table as a whole.
 
     `separator` is that of its cells, "" if there is none; `has_decimal_commas` says whether other
     columns show that the comma is the decimal point.
@@ -150,14 +150,14 @@ def parse_numbers(cells: pa.Array, notation: Notation) -> Parsed | None:
 
 
 def shows_decimal_commas(cells: pa.Array, separator: str) -> bool:
-    """Whether these are numbers with decimal commas beyond doubt."""
+    """Whether these are numbers with unambiguous decimal commas."""
     found = parse_numbers(cells, Notation(separator))
     traits = () if found is None else found[1]
     return "decimal-comma" in traits and not any(trait.startswith("or:") for trait in traits)
 
 
 def shows_decimal_points(cells: pa.Array) -> bool:
-    """Whether these are numbers some of which have a decimal point, and nothing else."""
+    """Whether these are all numbers, some of them with a decimal point."""
     found = parse_numbers(cells, Notation())
     return found is not None and any_match(cells, r"^\s*[+-]?(\d*\.(\d{1,2}|\d{4,})|0\.\d+)\s*$")
 
@@ -180,13 +180,13 @@ def _signed_formats(text: pa.Array, notation: Notation) -> Iterator[Format]:
 
 
 def are_padded(cells: pa.Array) -> bool:
-    """Whether cells are all digits and some have zeros in front, as codes have and numbers not."""
+    """Whether all cells are digits and some have leading zeros, as codes do."""
     text, _ = present_cells(cells)
     return len(text) > 0 and all_match(text, r"^\d+$") and any_match(text, r"^0\d")
 
 
 def are_codes(text: pa.Array) -> bool:
-    """Whether zeros in front show that these are no numbers, whatever they look like."""
+    """Whether leading zeros show that these are codes, not numbers."""
     return any_match(text, _CODE)
 
 

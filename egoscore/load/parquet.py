@@ -22,7 +22,7 @@ _NESTED_ROWS = 1 << 10  # in a batch, if some cells may hold many values
 
 
 class ParquetTable(Table):
-    """A Parquet file, called by its path or by `name`; only the columns asked for are read.
+    """A Parquet file, named by its path or by `name`; only the requested columns are read.
 
     A file may encode a billion rows in a few bytes: both what it declares and what it turns out
     to hold must stay below `stream_limit`.
@@ -58,7 +58,7 @@ class ParquetTable(Table):
         return is_number(self._schema.field(column).type)
 
     def _open(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
-        """The file; text is kept by code at first, so that its size is known before it expands."""
+        """The file; text is dictionary-encoded at first, to know its size before it expands."""
         text = [name for name, kind in kinds.items() if is_text(kind)]
         file = pq.ParquetFile(self._path, read_dictionary=text)
         check_growth(_declared(file.metadata, kinds), self._limit, self.name)

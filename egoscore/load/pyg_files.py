@@ -132,9 +132,9 @@ def _pt_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
 
 
 def _repacked(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
-    """The same members in a new container.
+    """The members of an archive in a new one.
 
-    Torch reads zip with its own code. This way it only sees sizes that were measured.
+    Torch parses zip files with its own code; so it only sees sizes that were checked.
     """
     if not _is_container(archive):
         raise DatasetError(f"The .pt file in {path} was not written by torch.save.")
@@ -164,7 +164,7 @@ def _unpickle(container: io.BytesIO, path: Path) -> Any:
 
 @contextmanager
 def _only_stand_ins() -> Iterator[None]:
-    """Allow torch's reader the stand-ins and nothing else, whatever was allowed before.
+    """Allow torch's reader the stand-ins and nothing else.
 
     If PyG is imported, it has allowed its own classes under the same names, and which of the two
     torch takes would be left to chance.

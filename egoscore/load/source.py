@@ -81,7 +81,7 @@ def read_source(
 
 
 def _is_path(path: Path) -> bool:
-    """Whether a word can only mean a file, whether or not it exists."""
+    """Whether a word can only be the path of a file, even if it does not exist."""
     return len(path.parts) > 1 or plain_ending(path) in _ENDINGS
 
 

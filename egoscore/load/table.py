@@ -1,4 +1,4 @@
-"""A table before it is read: its name, its columns, and their cells on demand."""
+"""A table before it is read: its name and columns; cells are read on demand."""
 
 from __future__ import annotations
 

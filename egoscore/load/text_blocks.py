@@ -25,7 +25,7 @@ _QUOTE, _NEW_LINE, _RETURN = b'"\n\r'
 
 
 class LongRowError(Exception):
-    """A row is longer than any may be."""
+    """A row is too long."""
 
 
 class ByteStream:
@@ -108,7 +108,7 @@ def row_blocks(stream: ByteStream, separator: str, skip: int, most: int) -> Iter
 
 
 def _after_lines(stream: ByteStream, skip: int) -> bytes:
-    """The beginning of what is below `skip` lines."""
+    """The first bytes after `skip` lines."""
     held, place = stream.read(len(_BOM)).removeprefix(_BOM), 0
     for _ in range(skip):
         found = _LINE_END.search(held, place)

@@ -1,4 +1,4 @@
-"""Files as plain bytes, whatever they are compressed with, and within plausible sizes.
+"""Files as plain bytes: decompressed as they are read, and refused if they expand too much.
 
 A file may come from anywhere: nothing in it is executed, nothing is unpacked to disk, and no size
 it declares is trusted. Everything that can expand has a limit, see `archive_limit` and
@@ -71,7 +71,7 @@ def parsing(path: str | Path, errors: tuple[type[Exception], ...] = (Exception,)
 
 
 def damaged(path: str | Path) -> DatasetError:
-    """The refusal of a file whose content makes no sense."""
+    """The error for a file that cannot be parsed."""
     return DatasetError(f"The file {path} is damaged or incomplete; get a fresh copy of it.")
 
 
@@ -174,12 +174,12 @@ def expand_home(path: str | Path) -> Path:
 
 
 def empty(name: str | Path) -> InputError:
-    """The refusal of an empty file."""
+    """The error for an empty file."""
     return InputError(f"{name} is empty; a table needs a header and rows below it.")
 
 
 def spreadsheet(name: str | Path) -> InputError:
-    """The refusal of a workbook."""
+    """The error for a workbook."""
     return InputError(
         f"{name} is a spreadsheet, which cannot be read; save its sheets as CSV and pass those as "
         f"{option('edges')} and {option('nodes')}."
