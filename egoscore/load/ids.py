@@ -35,14 +35,14 @@ class IdColumn:
     """
 
     name: str
-    table: str
+    table_name: str
     values: pa.Array
     codes: NDArray[np.int32]
 
     @property
     def where(self) -> str:
         """What messages call the column."""
-        return f"column '{self.name}' of {self.table}"
+        return f"column '{self.name}' of {self.table_name}"
 
     @property
     def has_numbers(self) -> bool:
@@ -55,9 +55,9 @@ class IdColumn:
         return int(empty[0]) if len(empty) else None
 
 
-def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[Note]) -> IdColumn:
+def read_ids(column: pa.ChunkedArray, name: str, table_name: str, notes: list[Note]) -> IdColumn:
     """A column of a table as ids."""
-    found = IdColumn(name, table, pa.array([], pa.string()), np.empty(0, np.int32))
+    found = IdColumn(name, table_name, pa.array([], pa.string()), np.empty(0, np.int32))
     plain = _plain(column, found, notes)
     if not pa.types.is_dictionary(plain.type):
         plain = plain.dictionary_encode()  # all chunks share one dictionary
@@ -92,7 +92,7 @@ def _plain(column: pa.ChunkedArray, of: IdColumn, notes: list[Note]) -> pa.Chunk
     if pa.types.is_floating(kind):
         whole = _whole_or_text(pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column))
         if pa.types.is_integer(whole.type):
-            notes.append(Note.info("ids-whole-decimals", table=of.table, column=of.name))
+            notes.append(Note.info("ids-whole-decimals", table=of.table_name, column=of.name))
         return whole
     is_other = pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
     if pa.types.is_temporal(kind) or is_other:
@@ -171,7 +171,7 @@ def _drop_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColum
         ):
             shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
             column = replace(column, values=shorter)
-            notes.append(Note.info("ids-point-zero", table=column.table, column=column.name))
+            notes.append(Note.info("ids-point-zero", table=column.table_name, column=column.name))
         result.append(column)
     return result
 

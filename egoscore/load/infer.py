@@ -68,7 +68,7 @@ class Column:
     """
 
     name: str
-    table: str
+    table_name: str
     kind: str
     parts: tuple[NDArray[np.float32], ...]
     is_missing: NDArray[np.bool_]
@@ -90,11 +90,11 @@ class Column:
 
     def info(self, code: str, **fields: Any) -> Note:
         """A decision about the column that needs no action."""
-        return Note.info(code, table=self.table, column=self.name, **fields)
+        return Note.info(code, table=self.table_name, column=self.name, **fields)
 
     def warning(self, code: str, **fields: Any) -> Note:
         """A doubt about the column."""
-        return Note.warning(code, table=self.table, column=self.name, **fields)
+        return Note.warning(code, table=self.table_name, column=self.name, **fields)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def numeric_column(
     name: str,
     kind: str,
     values: NDArray[np.float64],
-    table: str,
+    table_name: str,
     traits: tuple[str, ...] = (),
     around: tuple[str, str] = ("", ""),
 ) -> Column | Unusable:
@@ -118,26 +118,24 @@ def numeric_column(
     is_missing = np.isnan(values)
     if is_missing.all():
         return Unusable(name, "empty")
-    _refuse_beyond_float32(name, values, table)
+    _refuse_beyond_float32(name, values, table_name)
     numbers, offset = narrowed(values)
     numbers[is_missing] = 0.0
-    before, after = around
-    return Column(
-        name, table, kind, (numbers,), is_missing, ("",), traits, offset, before=before, after=after
-    )
+    numeric = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
+    return replace(numeric, before=around[0], after=around[1])
 
 
-def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table: str) -> None:
+def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table_name: str) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         raise InputError(
-            f"Column '{name}' of {table} is infinite in row {int(infinite.argmax()) + 1} below the "
+            f"Column '{name}' of {table_name} is infinite in row {infinite.argmax() + 1} below the "
             f"header; write a finite number there or leave the column out with {option('ignore')}."
         )
     beyond = np.abs(values) > _FLOAT32_MAX
     if beyond.any():
         raise InputError(
-            f"Column '{name}' of {table} has values beyond single precision (found "
+            f"Column '{name}' of {table_name} has values beyond single precision (found "
             f"{values[beyond][0]}); rescale it or leave it out with {option('ignore')}."
         )
 
@@ -146,11 +144,11 @@ def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table: str) -
 class _TextColumn:
     """The distinct `cells` of a column, and for each of its `rows` which one it has.
 
-    `rows` is one beyond the last cell where the row has none; `table` is its name.
+    `rows` is one beyond the last cell where the row has none; `table_name` is that of its table.
     """
 
     name: str
-    table: str
+    table_name: str
     cells: pa.Array
     rows: NDArray[np.int64]
 
@@ -163,7 +161,7 @@ class _TextColumn:
             cells = self.cells if was_read.all() else self.cells.filter(pa.array(was_read))
             around = around_numbers(cells)
         of_rows = np.append(values, np.nan)[self.rows]
-        return numeric_column(self.name, kind, of_rows, self.table, traits, around)
+        return numeric_column(self.name, kind, of_rows, self.table_name, traits, around)
 
     def mostly(self, kind: str, formats: Formats, least: int, share: float) -> Column | None:
         """The column with a `share` of its cells in one format, and the others as damage."""
@@ -187,17 +185,17 @@ class _TextColumn:
         return Damage(int(np.count_nonzero(is_damaged)), shown, first + 1)
 
 
-def _text_column(name: str, column: pa.ChunkedArray, table: str) -> _TextColumn:
+def _text_column(name: str, column: pa.ChunkedArray, table_name: str) -> _TextColumn:
     encoded = column.combine_chunks().dictionary_encode()
     if len(column) >= MANY_ROWS:
         release_memory()
     cells = encoded.dictionary.cast(pa.string())
     rows = encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
-    return _TextColumn(name, table, cells, rows)
+    return _TextColumn(name, table_name, cells, rows)
 
 
 def infer_column(
-    name: str, column: pa.ChunkedArray, table: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | Unusable:
     """What a column is, by its type, or by all its cells if it is text."""
     if column.null_count == len(column):
@@ -206,25 +204,25 @@ def infer_column(
     column = decoded(column)
     kind = column.type
     if is_encoded and not is_text(kind):  # declared to be categories, whatever their type
-        return as_categories(name, column, table)
+        return as_categories(name, column, table_name)
     if (is_number(kind) or is_text(kind)) and is_date(name):
-        found = _eight_digits(name, column, table)
+        found = _eight_digits(name, column, table_name)
         if found is not None:
             return found
     if pa.types.is_boolean(kind):
-        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), table)
+        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), table_name)
     if is_number(kind):
-        return numeric_column(name, "number", _floats(column), table)
+        return numeric_column(name, "number", _floats(column), table_name)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return numeric_column(name, "date", days(column), table, zone_traits(kind))
+        return numeric_column(name, "date", days(column), table_name, zone_traits(kind))
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        return numeric_column(name, "number", _hours(column), table, ("hours",))
+        return numeric_column(name, "number", _hours(column), table_name, ("hours",))
     if is_text(kind):
-        return _infer_text(name, column, table, notation)
+        return _infer_text(name, column, table_name, notation)
     return Unusable(name, "type", {"kind": str(kind)})
 
 
-def _eight_digits(name: str, column: pa.ChunkedArray, table: str) -> Column | Unusable | None:
+def _eight_digits(name: str, column: pa.ChunkedArray, table_name: str) -> Column | Unusable | None:
     """A column of numbers such as 20180103 as dates, if all of them are."""
     if is_number(column.type):
         numbers = _floats(column)
@@ -235,7 +233,7 @@ def _eight_digits(name: str, column: pa.ChunkedArray, table: str) -> Column | Un
         except pa.ArrowInvalid:
             return None
         column = pa.chunked_array([whole.cast(pa.string())])
-    text = _text_column(name, column, table)
+    text = _text_column(name, column, table_name)
     parsed = parse_eight_digits(text.cells)
     return None if parsed is None else text.read_as("date", parsed)
 
@@ -252,14 +250,14 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _infer_text(
-    name: str, column: pa.ChunkedArray, table: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | Unusable:
-    text = _text_column(name, column, table)
+    text = _text_column(name, column, table_name)
     for kind, parse in _PARSERS.items():
         parsed = parse(text.cells, notation)
         if parsed is not None:
             return text.read_as(kind, parsed)
-    categories = as_categories(name, column, table)
+    categories = as_categories(name, column, table_name)
     if isinstance(categories, Column):
         return categories
     if are_padded(text.cells):
@@ -273,10 +271,10 @@ def _infer_text(
 
 
 def mostly_numbers(
-    name: str, column: pa.ChunkedArray, table: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | None:
     """A column of text that should hold numbers, if at least half of its cells do."""
-    text = _text_column(name, column, table)
+    text = _text_column(name, column, table_name)
     return text.mostly("number", partial(number_formats, notation=notation), 0, _HALF)
 
 
@@ -299,7 +297,7 @@ _PARSERS: dict[str, Callable[[pa.Array, Notation], Parsed | None]] = {
 }
 
 
-def as_categories(name: str, column: pa.ChunkedArray, table: str) -> Column | Unusable:
+def as_categories(name: str, column: pa.ChunkedArray, table_name: str) -> Column | Unusable:
     """One part for every distinct value as text; an empty cell is none of them."""
     plain = decoded(column)
     try:
@@ -319,4 +317,4 @@ def as_categories(name: str, column: pa.ChunkedArray, table: str) -> Column | Un
     doubtful = [value for value in values if value.strip().lower() in MISSING]
     traits = (f"category:{doubtful[0]}",) if doubtful else ()
     arrays = tuple(part.astype(np.float32) for part in parts)
-    return Column(name, table, "category", arrays, is_missing, tuple(values), traits)
+    return Column(name, table_name, "category", arrays, is_missing, tuple(values), traits)

@@ -55,7 +55,7 @@ def join_tables(
     """
     _refuse_missing_ends(columns[:2])
     _refuse_bad_table_ids(columns[2])
-    tables = columns[0].table, columns[2].table
+    tables = columns[0].table_name, columns[2].table_name
     wheres = [column.where for column in columns[:2]]
     ends = unify_types(columns, True, notes)
     columns.clear()
@@ -195,11 +195,11 @@ def _refuse_missing_ends(ends: list[IdColumn]) -> None:
 
 def _refuse_bad_table_ids(ids: IdColumn) -> None:
     if not len(ids.codes):
-        raise InputError(f"{ids.table} has no rows; leave it out or list the nodes in it.")
+        raise InputError(f"{ids.table_name} has no rows; leave it out or list the nodes in it.")
     empty = int(np.count_nonzero(ids.codes < 0))
     if empty:
         rows = counted(empty, "row")
-        raise InputError(f"{ids.table} has {rows} without an id; fill them in or drop them.")
+        raise InputError(f"{ids.table_name} has {rows} without an id; fill them in or drop them.")
     if len(ids.values) < len(ids.codes):
         counts = np.bincount(ids.codes)
         most = int(counts.argmax())
