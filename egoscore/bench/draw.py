@@ -9,14 +9,18 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from egoscore.bench.figures import (
     PAPER_SOLVERS,
     energy_differences,
     energy_histograms,
     measure_levels,
+    plate,
+    require_drawing,
     solver_errors,
 )
-from egoscore.bench.plates import FEWEST, MOST, choose_centres, choose_nodes, plate, require_drawing
 from egoscore.bench.protocol import HIDDEN_SIZES, Draw
 from egoscore.detectors.paper.components import ComponentTable
 from egoscore.detectors.paper.model import FittedModel, fit_model
@@ -25,6 +29,7 @@ from egoscore.detectors.settings import resolve
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
+from egoscore.random import Purpose, uniforms
 from egoscore.run.files import replacing
 from egoscore.runtime import choose_device, one_thread
 
@@ -35,6 +40,7 @@ _LARGE = 3000  # nodes; above, with fewer epochs and on a sample of the nodes
 _LARGE_EPOCHS, _LARGE_SAMPLE = 30, 2000
 _RUNS, _RUN_SAMPLE = 5, 500
 _PLATE_ROWS = 8
+FEWEST, MOST = 3, 30  # nodes of an ego-graph that is worth drawing and legible
 _LONGEST_NAME = 60
 
 
@@ -159,3 +165,20 @@ def safe_names(datasets: Sequence[str]) -> list[str]:
         others = (f"{name}-{number}" for number in count(2))
         names.append(next(free for free in chain([name], others) if free not in names))
     return names
+
+
+def choose_nodes(num_nodes: int, count: int, seed: int) -> NDArray[np.int64]:
+    """At most `count` uniformly random nodes in ascending order."""
+    return np.sort(_shuffled(num_nodes, seed)[:count])
+
+
+def choose_centres(ego_sizes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
+    """At most `count` random nodes, preferably with ego-graphs of 3 to 30 nodes."""
+    order = _shuffled(len(ego_sizes), seed)
+    unfit = (ego_sizes[order] < FEWEST) | (ego_sizes[order] > MOST)
+    return order[np.argsort(unfit, kind="stable")][:count]
+
+
+def _shuffled(num_nodes: int, seed: int) -> NDArray[np.int64]:
+    drawn = uniforms(seed, Purpose.SUBSAMPLE, 1, np.arange(num_nodes))
+    return np.argsort(drawn[:, 0], kind="stable")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from egoscore.bench.chance import CHANCE, Chance
+from egoscore.bench.reference import CHANCE, Chance
 from egoscore.bench.trial import OK, Record
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph

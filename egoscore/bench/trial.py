@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.gdss import Score
 from egoscore.bench.methods import jobs
-from egoscore.bench.protocol import Draw, ignore_choice
+from egoscore.bench.protocol import Draw, Score, ignore_choice
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
 from egoscore.metrics import auc_interval, evaluate

@@ -11,7 +11,7 @@ from egoscore.bench.command import list_rows, run_and_report, show_legend, show_
 from egoscore.bench.methods import rows
 from egoscore.bench.results import Facts, Results
 from egoscore.bench.runner import Benchmark
-from egoscore.bench.summary import TITLES, Table
+from egoscore.bench.table import TITLES, Table
 from egoscore.errors import RunError
 
 METRICS = {"roc_auc": 0.75, "average_precision": 0.5, "recall_at_k": 0.25}

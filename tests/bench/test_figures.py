@@ -17,9 +17,10 @@ from egoscore.bench.figures import (
     PAPER_SOLVERS,
     energy_differences,
     energy_histograms,
+    plate,
+    reconstruct,
     solver_errors,
 )
-from egoscore.bench.plates import choose_centres, choose_nodes, plate, reconstruct
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, measure
 from egoscore.detectors.paper.model import fit_model
 from egoscore.detectors.paper.reconstruct import ReconstructionConfig
@@ -303,25 +304,6 @@ def test_names_of_nodes_are_shown_as_they_are_spelled(models, graph, tmp_path):
     figure = plate(odd, models[0], np.array([7]), seed=0)
     figure.savefig(tmp_path / "odd.png")
     assert figure.axes[0].get_ylabel() == "node $x^7 \\u6570\\u6"
-
-
-def test_centres_have_ego_graphs_that_can_be_read_if_possible():
-    sizes = np.array([1, 2, 3, 30, 31, 5, 50, 8])
-    assert set(choose_centres(sizes, 4, seed=0)) == {2, 3, 5, 7}
-    assert set(choose_centres(sizes, 3, seed=0)) < {2, 3, 5, 7}
-    some = choose_centres(sizes, 6, seed=0)
-    assert set(some[:4]) == {2, 3, 5, 7}
-    assert len(set(some)) == 6
-    assert len(choose_centres(sizes, 20, seed=0)) == len(sizes)
-
-
-def test_nodes_are_drawn_by_their_seed():
-    np.testing.assert_array_equal(choose_nodes(1000, 10, 0), choose_nodes(1000, 10, 0))
-    assert set(choose_nodes(1000, 10, 0)) != set(choose_nodes(1000, 10, 1))
-    np.testing.assert_array_equal(choose_nodes(5, 10, 0), np.arange(5))
-    drawn = np.concatenate([choose_nodes(20, 5, seed) for seed in range(400)])
-    counts = np.bincount(drawn, minlength=20)  # each 100 times, give or take 8.7
-    assert 60 < counts.min() <= counts.max() < 140
 
 
 def test_without_networkx_a_plate_says_what_to_install(graph, models, monkeypatch):

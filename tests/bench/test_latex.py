@@ -12,7 +12,7 @@ import pytest
 from egoscore.bench.latex import latex
 from egoscore.bench.methods import rows
 from egoscore.bench.results import Facts, Results
-from egoscore.bench.summary import Cell, Table
+from egoscore.bench.table import Cell, Table
 
 NAN = float("nan")
 FACTS = Facts(124, 335, 28, 6, "a")

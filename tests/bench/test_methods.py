@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
-from egoscore.bench.gdss import OURS
-from egoscore.bench.methods import choose_rows, job_of, jobs, rows
+from egoscore.bench.methods import OURS, choose_rows, job_of, jobs, rows
 from egoscore.bench.protocol import Draw
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.model import fit_model, make_networks
@@ -112,7 +111,7 @@ def test_untrained_rows_score_with_the_networks_that_the_seed_draws():
 
 @pytest.mark.parametrize("job", ["trivial", "gdss", "untrained", "default", "oddball", "amen"])
 def test_permuting_the_labels_changes_no_score_of_ours(job, monkeypatch):
-    monkeypatch.setattr("egoscore.detector.EgoScore", partial(EgoScore, updates=2))
+    monkeypatch.setattr("egoscore.bench.methods.EgoScore", partial(EgoScore, updates=2))
     graph = generate_network(60, 120, 3, seed=2)
     shuffled = replace(graph, labels=np.random.default_rng(0).permutation(graph.labels))
     assert not np.array_equal(graph.labels, shuffled.labels)

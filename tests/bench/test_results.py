@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from egoscore import generate_network
-from egoscore.bench.chance import roc_auc
+from egoscore.bench.reference import roc_auc
 from egoscore.bench.results import Facts, Results
 from egoscore.errors import InputError, RunError
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore import generate_network
-from egoscore.bench.gdss import OURS
+from egoscore.bench.methods import OURS
 from egoscore.bench.runner import Benchmark, run_benchmark
 from egoscore.bench.worker import Limits
 from egoscore.errors import DatasetError, InputError, ParameterError, RunError

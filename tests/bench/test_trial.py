@@ -12,8 +12,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.bench import trial
-from egoscore.bench.methods import Job, jobs
-from egoscore.bench.protocol import Draw
+from egoscore.bench.methods import jobs
+from egoscore.bench.protocol import Draw, Job
 from egoscore.bench.trial import Task, load, not_run, peak_memory, run_trial
 
 GRAPH = generate_network(60, 120, 3, outlier_fraction=0.2, seed=2)

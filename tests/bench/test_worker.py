@@ -11,7 +11,7 @@ import pytest
 
 DRIVER = """
 import json, os, subprocess, sys, time
-from egoscore.bench import methods, worker
+from egoscore.bench import methods, protocol, worker
 from egoscore.bench.trial import Task
 
 def score(graph, draw, wanted):
@@ -39,7 +39,7 @@ def score(graph, draw, wanted):
         time.sleep(300)
     return dict.fromkeys(wanted, graph.neighbours.degrees.astype(float))
 
-methods.jobs()["trivial"] = methods.Job("trivial", methods.jobs()["trivial"].rows, score)
+methods.jobs()["trivial"] = protocol.Job("trivial", methods.jobs()["trivial"].rows, score)
 worker.main()
 """
 
