@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load import generate_outliers as planted
-from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, complete, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_ties
 
 _ROWS_AT_ONCE = 65_536
 _MAX_RANK = 8
@@ -53,16 +53,11 @@ def generate_network(
     rng = np.random.default_rng(seed)
     community = draw_communities(rng, num_nodes, num_communities)
     urn = Urn.fill(community, draw_weights(rng, num_nodes, num_edges, exponent))
-    draw_nodes = partial(urn.draw, rng)
     propose: Propose = partial(urn.draw_ties, rng, homophily)
     ties = draw_ties(rng, pairs, num_edges, closure, propose)
     features = _draw_features(rng, community, num_features)
     kinds = planted.choose_kinds(rng, planted.count_ties(ties, num_nodes), outlier_fraction)
-    planted.plant_features(rng, features, kinds, community)
-    ties = planted.plant_ties(rng, ties, kinds, community, draw_nodes)
-    # Planting repeats and drops some ties; the outliers keep theirs when others make up for it.
-    propose = planted.spare(kinds, propose)
-    ties = complete(rng, pairs, pairs.encode(ties), num_edges, propose)
+    ties = planted.plant(rng, features, ties, kinds, urn, pairs, propose)
     return AttributedGraph.from_edges(
         ties,
         features,

@@ -8,19 +8,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, complete
 
 KINDS = ("normal", "attribute", "structural", "contextual", "joint")
 _ATTRIBUTE, _STRUCTURAL, _CONTEXTUAL, _JOINT = range(1, 5)
 _ATTEMPTS = 64
 _SMALLEST_CLIQUE = 3
 
-Ints = NDArray[np.int64]
 Features = NDArray[np.float32]
 Kinds = NDArray[np.int8]
+
+
+def plant(
+    rng: np.random.Generator,
+    features: Features,
+    ties: Ints,
+    kinds: Kinds,
+    urn: Urn,
+    pairs: Pairs,
+    propose: Propose,
+) -> Ints:
+    """Make the nodes outliers that `kinds` (N,) says, in `features` in place; the ties (2, E).
+
+    E stays the same: planting repeats and drops some ties, and others make up for it.
+    """
+    plant_features(rng, features, kinds, urn.community)
+    planted = plant_ties(rng, ties, kinds, urn.community, partial(urn.draw, rng))
+    return complete(rng, pairs, pairs.encode(planted), ties.shape[1], spare(kinds, propose))
 
 
 def choose_kinds(rng: np.random.Generator, degrees: Ints, fraction: float) -> Kinds:
@@ -79,7 +99,7 @@ def plant_ties(
     return np.hstack([_give_up_ties(rng, moved, cliques, len(kinds)), _tie_all(rng, cliques)])
 
 
-def spare(kinds: Kinds, draw_ties: Callable[[int], Ints]) -> Callable[[int], Ints]:
+def spare(kinds: Kinds, draw_ties: Propose) -> Propose:
     """`draw_ties` without the ties that would blur cliques and misplaced nodes."""
     is_planted = (kinds == _STRUCTURAL) | (kinds == _JOINT)
 
@@ -171,11 +191,7 @@ def _group_strangers(
     return [nodes[first::groups] for first in range(groups)]
 
 
-def _move_ties(
-    ties: Ints,
-    is_moved: NDArray[np.bool_],
-    draw_nodes: Callable[[int], Ints],
-) -> Ints:
+def _move_ties(ties: Ints, is_moved: NDArray[np.bool_], draw_nodes: Callable[[int], Ints]) -> Ints:
     """Ties (2, E) of the moved nodes now lead to nodes drawn anywhere; direction is kept."""
     ties = ties.copy()
     source_moved, target_moved = is_moved[ties]
@@ -203,5 +219,10 @@ def _give_up_ties(rng: np.random.Generator, ties: Ints, cliques: list[Ints], siz
 def _tie_all(rng: np.random.Generator, cliques: list[Ints]) -> Ints:
     """Ties (2, …) between all members of each clique, in random directions."""
     nothing = np.empty((2, 0), dtype=np.int64)
-    pairs = [members[np.stack(np.triu_indices(len(members), k=1))] for members in cliques]
-    return rng.permuted(np.hstack([nothing, *pairs]), axis=0)
+    return rng.permuted(np.hstack([nothing, *map(all_pairs, cliques)]), axis=0)
+
+
+def all_pairs(members: Ints) -> Ints:
+    """Ties (2, …) between all `members` (k,)."""
+    pairs: Ints = members[np.stack(np.triu_indices(len(members), k=1))]
+    return pairs

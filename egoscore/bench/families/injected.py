@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bench.families import INJECTED_NAMES
-from egoscore.bench.families.varied_features import draw_features
-from egoscore.bench.families.varied_outliers import Features, inject_into
+from egoscore.bench.families.features import draw_features
+from egoscore.bench.families.outliers import inject_into
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_weights
 from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_ties
+from egoscore.load.generate_outliers import Features
 
 _EVEN = 6.0  # exponent of the power law of degrees: nearly none
 
@@ -30,7 +31,7 @@ class Kind:
     """What an injected network is like.
 
     Attributes: `num_nodes`, `mean_degree`, `num_features` its size; `feature_kind` "clusters", or
-    one of `varied_features`; `num_classes`, and the share of `ties_within` one; `exponent` of the
+    a name in `FEATURE_KINDS`; `num_classes`, and the share of `ties_within` one; `exponent` of the
     power law of degrees and share `closure` of ties between two neighbours of a node;
     `num_contextual` outliers with strange features, and `cliques` of how many with `clique_size`.
     """

@@ -1,8 +1,8 @@
 """A family of generated networks that differ in size, density, mixing, features and outliers.
 
-It is there to choose a detector's settings without any real label: numbers in `CHOOSING` are to
-choose on, those in `CONFIRMING` to confirm the choice on, and are not to be looked at before.
-Every kind of outlier occurs three times in each half.
+Used to choose a detector's settings without any real label: on the numbers in `CHOOSING`. Those in
+`CONFIRMING` confirm the choice, and are not looked at before. Every kind of outlier occurs three
+times in each half.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bench.families import VARIED_NAMES
-from egoscore.bench.families.varied_features import BINARY, FEATURE_KINDS, draw_features
-from egoscore.bench.families.varied_outliers import HIDDEN, SHOWING, Planted, hide, switch_on
+from egoscore.bench.families.features import BINARY, FEATURE_KINDS, draw_features
+from egoscore.bench.families.outliers import HIDDEN, SHOWING, Planted, hide, switch_on
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_communities, draw_weights
@@ -71,14 +71,6 @@ class Setting:
         """How many nodes are outliers."""
         return round(self.outlier_fraction * self.num_nodes)
 
-    def describe(self) -> str:
-        """The setting in one line."""
-        return (
-            f"{VARIED_NAMES[self.number]}: {self.num_nodes} nodes of mean degree "
-            f"{self.mean_degree:g}, {self.mixing}; {self.num_features} features, "
-            f"{self.feature_kind}; {self.num_outliers} outliers, {self.outliers}"
-        )
-
 
 def varied_setting(number: int) -> Setting:
     """The setting of network `number`, 0 … 53: names take turns, the rest is drawn."""
@@ -113,7 +105,7 @@ def varied_network(number: int, seed: int = 0) -> AttributedGraph:
     """Network `number` of the family, drawn with `seed`; see `varied_setting`.
 
     `node_info` holds every node's "community" and "kind": "normal", or one of
-    `planted.KINDS`, or for other outliers "ring", "intense" or "spammers".
+    `generate_outliers.KINDS`, or for other outliers "ring", "intense" or "spammers".
     """
     setting = varied_setting(number)
     if seed < 0:

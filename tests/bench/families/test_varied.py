@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from egoscore.bench.families.features import FEATURE_KINDS
+from egoscore.bench.families.outliers import HIDDEN, SHOWING
 from egoscore.bench.families.varied import (
     CHOOSING,
     CONFIRMING,
@@ -13,8 +15,6 @@ from egoscore.bench.families.varied import (
     varied_network,
     varied_setting,
 )
-from egoscore.bench.families.varied_features import FEATURE_KINDS
-from egoscore.bench.families.varied_outliers import HIDDEN, SHOWING
 from egoscore.errors import DatasetError, ParameterError
 from egoscore.load.datasets import load_dataset
 from egoscore.load.source import load_source
@@ -178,15 +178,6 @@ def test_smooth_features_change_gradually_and_others_do_not(family):
         steps.setdefault(setting.mixing == "smooth", []).append(step)
     print(f"steps: smooth {np.mean(steps[True]):.2f}, others {np.mean(steps[False]):.2f}")
     assert np.mean(steps[True]) < 0.7 < 0.9 < np.mean(steps[False])
-
-
-def test_settings_are_described_in_one_line():
-    lines = [setting.describe() for setting in SETTINGS]
-    assert len(set(lines)) == NUM_VARIED
-    assert lines[7] == (
-        "varied-07: 1600 nodes of mean degree 25, smooth; 6 features, categorical; "
-        "100 outliers, spammers"
-    )
 
 
 def test_names_load(family):

@@ -1,4 +1,4 @@
-"""Outliers of a varied network: hidden ones, as in `generate_network`, and others, that may show.
+"""Outliers to plant: hidden ones, as in `generate_network`, and others, which may be obvious.
 
 Every function takes features (N, F), ties (2, E) and how many outliers there should be, and
 changes none of them in place.
@@ -6,20 +6,18 @@ changes none of them in place.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.load import generate_outliers as planted
-from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, complete
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn
+from egoscore.load.generate_outliers import Features, all_pairs, count_ties
 
 _LARGEST_CLIQUE = 10
 _CANDIDATES = 50
 _RING_SIZE = 6
-
-Features = NDArray[np.float32]
 
 
 class Planted(NamedTuple):
@@ -41,19 +39,16 @@ def hide(
 ) -> Planted:
     """Outliers of the kind `name`, or for "mixture" of all four kinds of `planted`.
 
-    Ties that planting takes away are made up for by others, so that E stays the same.
+    Other ties make up for those that planting takes away, so that E stays the same.
     """
-    pairs = Pairs(len(features), directed=False)
-    degrees = planted.count_ties(ties, len(features))
+    degrees = count_ties(ties, len(features))
     kinds = planted.choose_kinds(rng, degrees, count / len(features))
     if name != "mixture":
         kinds[kinds > 0] = planted.KINDS.index(name)
     changed = features.copy()
-    planted.plant_features(rng, changed, kinds, urn.community)
-    moved = planted.plant_ties(rng, ties, kinds, urn.community, partial(urn.draw, rng))
-    spared = planted.spare(kinds, propose)
-    completed = complete(rng, pairs, pairs.encode(moved), ties.shape[1], spared)
-    return Planted(changed, completed, np.array(planted.KINDS)[kinds])
+    pairs = Pairs(len(features), directed=False)
+    moved = planted.plant(rng, changed, ties, kinds, urn, pairs, propose)
+    return Planted(changed, moved, np.array(planted.KINDS)[kinds])
 
 
 def inject(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
@@ -77,7 +72,7 @@ def inject_into(
         candidates = rng.integers(0, len(features), _CANDIDATES)
         distances = np.square(features[candidates] - features[node]).sum(axis=1)
         changed[node] = features[candidates[distances.argmax()]]
-    cliques = [_all_pairs(members) for members in in_cliques]
+    cliques = [all_pairs(members) for members in in_cliques]
     kinds = _name(len(features), structural=in_cliques.ravel(), contextual=alone)
     return Planted(changed, np.hstack([ties, *cliques]), kinds)
 
@@ -98,7 +93,7 @@ def plant_rings(rng: np.random.Generator, features: Features, ties: Ints, count:
         pattern = np.where(is_foreign, foreign, pattern)
         is_copied = rng.random((len(members), width)) < 0.7
         changed[members] = np.where(is_copied, pattern, features[members])
-        pairs = _all_pairs(members)
+        pairs = all_pairs(members)
         new.append(pairs[:, rng.random(pairs.shape[1]) < 0.5])
     return Planted(changed, np.hstack([ties, *new]), _name(num_nodes, ring=nodes))
 
@@ -127,7 +122,7 @@ def plant_spammers(rng: np.random.Generator, features: Features, ties: Ints, cou
     """Outliers have 0.5 to 2 times as many further ties, to nodes they have nothing to do with."""
     nodes = _choose(rng, features, count)
     num_nodes = len(features)
-    degrees = np.bincount(ties.ravel(), minlength=num_nodes)
+    degrees = count_ties(ties, num_nodes)
     new = []
     for node in nodes:
         further = max(2, int(degrees[node] * rng.uniform(0.5, 2)))
@@ -153,12 +148,6 @@ SHOWING = {
 def _choose(rng: np.random.Generator, features: Features, count: int) -> Ints:
     """`count` different nodes, in random order."""
     return rng.permutation(len(features))[:count]
-
-
-def _all_pairs(members: Ints) -> Ints:
-    """Ties (2, …) between all `members`."""
-    pairs: Ints = members[np.stack(np.triu_indices(len(members), k=1))]
-    return pairs
 
 
 def _name(num_nodes: int, **nodes: Ints) -> NDArray[np.str_]:

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from egoscore.bench.families.varied_outliers import (
+from egoscore.bench.families.outliers import (
     HIDDEN,
     SHOWING,
     hide,
