@@ -20,7 +20,7 @@ from egoscore.bench.families.outliers import inject_into
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_weights
-from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_edges
 from egoscore.load.generate_outliers import Features
 
 _EVEN = 6.0  # exponent of the power law of degrees: nearly none
@@ -31,8 +31,8 @@ class Kind:
     """What an injected network is like.
 
     Attributes: `num_nodes`, `mean_degree`, `num_features` its size; `feature_kind` "clusters", or
-    a name in `FEATURE_KINDS`; `num_classes`, and the share of `ties_within` one; `exponent` of the
-    power law of degrees and share `closure` of ties between two neighbours of a node;
+    a name in `FEATURE_KINDS`; `num_classes`, and the share of `edges_within` one; `exponent` of the
+    power law of degrees and share `closure` of edges between two neighbours of a node;
     `num_contextual` outliers with strange features, and `cliques` of how many with `clique_size`.
     """
 
@@ -41,7 +41,7 @@ class Kind:
     num_features: int
     feature_kind: str
     num_classes: int
-    ties_within: float
+    edges_within: float
     num_contextual: int
     cliques: int
     clique_size: int
@@ -79,26 +79,26 @@ def injected_network(number: int, seed: int = 0) -> AttributedGraph:
     kind = KINDS[number % len(KINDS)]
     rng = np.random.default_rng([11, number, seed])
     community = np.arange(kind.num_nodes) * kind.num_classes // kind.num_nodes
-    ties = _draw_ties(rng, kind, community)
+    edges = _draw_edges(rng, kind, community)
     features = _draw_features(rng, kind, community)
     nodes = rng.permutation(kind.num_nodes)
     in_cliques = nodes[: kind.cliques * kind.clique_size].reshape(kind.cliques, kind.clique_size)
     alone = nodes[in_cliques.size :][: kind.num_contextual]
-    planted = inject_into(rng, features, ties, in_cliques, alone)
+    planted = inject_into(rng, features, edges, in_cliques, alone)
     return AttributedGraph.from_edges(
-        planted.ties,
+        planted.edges,
         planted.features,
         labels=planted.kinds != "normal",
         node_info={"community": community, "kind": planted.kinds},
     )
 
 
-def _draw_ties(rng: np.random.Generator, kind: Kind, community: Ints) -> Ints:
+def _draw_edges(rng: np.random.Generator, kind: Kind, community: Ints) -> Ints:
     count = int(kind.num_nodes * kind.mean_degree / 2)
     weights = draw_weights(rng, kind.num_nodes, count, kind.exponent)
-    propose = partial(Urn.fill(community, weights).draw_ties, rng, kind.ties_within)
+    propose = partial(Urn.fill(community, weights).draw_edges, rng, kind.edges_within)
     pairs = Pairs(kind.num_nodes, directed=False)
-    return draw_ties(rng, pairs, count, kind.closure, propose)
+    return draw_edges(rng, pairs, count, kind.closure, propose)
 
 
 def _draw_features(rng: np.random.Generator, kind: Kind, community: Ints) -> Features:

@@ -1,6 +1,6 @@
 """Outliers to plant: hidden ones, as in `generate_network`, and others, which may be obvious.
 
-Every function takes features (N, F), ties (2, E) and how many outliers there should be, and
+Every function takes features (N, F), edges (2, E) and how many outliers there should be, and
 changes none of them in place.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from egoscore.load import generate_outliers as planted
 from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn
-from egoscore.load.generate_outliers import Features, all_pairs, count_ties
+from egoscore.load.generate_outliers import Features, all_pairs, count_degrees
 
 _LARGEST_CLIQUE = 10
 _CANDIDATES = 50
@@ -21,17 +21,17 @@ _RING_SIZE = 6
 
 
 class Planted(NamedTuple):
-    """A network with its outliers: features (N, F), ties (2, E) and kinds (N,)."""
+    """A network with its outliers: features (N, F), edges (2, E) and kinds (N,)."""
 
     features: Features
-    ties: Ints
+    edges: Ints
     kinds: NDArray[np.str_]
 
 
 def hide(
     rng: np.random.Generator,
     features: Features,
-    ties: Ints,
+    edges: Ints,
     count: int,
     name: str,
     urn: Urn,
@@ -39,28 +39,28 @@ def hide(
 ) -> Planted:
     """Outliers of the kind `name`, or for "mixture" of all four kinds of `planted`.
 
-    Other ties make up for those that planting takes away, so that E stays the same.
+    Other edges make up for those that planting takes away, so that E stays the same.
     """
-    degrees = count_ties(ties, len(features))
+    degrees = count_degrees(edges, len(features))
     kinds = planted.choose_kinds(rng, degrees, count / len(features))
     if name != "mixture":
         kinds[kinds > 0] = planted.KINDS.index(name)
     changed = features.copy()
     pairs = Pairs(len(features), directed=False)
-    moved = planted.plant(rng, changed, ties, kinds, urn, pairs, propose)
+    moved = planted.plant(rng, changed, edges, kinds, urn, pairs, propose)
     return Planted(changed, moved, np.array(planted.KINDS)[kinds])
 
 
-def inject(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
+def inject(rng: np.random.Generator, features: Features, edges: Ints, count: int) -> Planted:
     """Half are in cliques of strangers, half have the features of a node far from them."""
     nodes = _choose(rng, features, count)
     size = min(_LARGEST_CLIQUE, count // 4)
     in_cliques, alone = np.split(nodes, [count // 2 // size * size])
-    return inject_into(rng, features, ties, in_cliques.reshape(-1, size), alone)
+    return inject_into(rng, features, edges, in_cliques.reshape(-1, size), alone)
 
 
 def inject_into(
-    rng: np.random.Generator, features: Features, ties: Ints, in_cliques: Ints, alone: Ints
+    rng: np.random.Generator, features: Features, edges: Ints, in_cliques: Ints, alone: Ints
 ) -> Planted:
     """Nodes `in_cliques` (cliques, size) know each other; those `alone` get a stranger's features.
 
@@ -74,14 +74,14 @@ def inject_into(
         changed[node] = features[candidates[distances.argmax()]]
     cliques = [all_pairs(members) for members in in_cliques]
     kinds = _name(len(features), structural=in_cliques.ravel(), contextual=alone)
-    return Planted(changed, np.hstack([ties, *cliques]), kinds)
+    return Planted(changed, np.hstack([edges, *cliques]), kinds)
 
 
-def plant_rings(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
+def plant_rings(rng: np.random.Generator, features: Features, edges: Ints, count: int) -> Planted:
     """Rings, as of fraudsters: about six who are alike in an unusual way and know each other.
 
     A ring's pattern is one node's features, 40% of them replaced by those of others; a member
-    has 70% of the pattern, and half of the ties that the ring could have.
+    has 70% of the pattern, and half of the edges that the ring could have.
     """
     nodes = _choose(rng, features, count)
     num_nodes, width = features.shape
@@ -95,46 +95,48 @@ def plant_rings(rng: np.random.Generator, features: Features, ties: Ints, count:
         changed[members] = np.where(is_copied, pattern, features[members])
         pairs = all_pairs(members)
         new.append(pairs[:, rng.random(pairs.shape[1]) < 0.5])
-    return Planted(changed, np.hstack([ties, *new]), _name(num_nodes, ring=nodes))
+    return Planted(changed, np.hstack([edges, *new]), _name(num_nodes, ring=nodes))
 
 
-def stretch(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
+def stretch(rng: np.random.Generator, features: Features, edges: Ints, count: int) -> Planted:
     """About half of an outlier's features are further from the mean, by 1.3 to 2.5 times."""
     nodes = _choose(rng, features, count)
     is_stretched = rng.random((count, features.shape[1])) < 0.5
     factors = np.where(is_stretched, rng.uniform(1.3, 2.5, (count, 1)), 1)
     mean, changed = features.mean(axis=0), features.copy()
     changed[nodes] = mean + (features[nodes] - mean) * factors
-    return Planted(changed, ties, _name(len(features), intense=nodes))
+    return Planted(changed, edges, _name(len(features), intense=nodes))
 
 
-def switch_on(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
+def switch_on(rng: np.random.Generator, features: Features, edges: Ints, count: int) -> Planted:
     """For features that are 0 or 1: about 15% of an outlier's features are 1 whatever they were."""
     nodes = _choose(rng, features, count)
     shape = (count, features.shape[1])
     is_on = (rng.random(shape) < 0.5) & (rng.random(shape) < 0.3)
     changed = features.copy()
     changed[nodes] = np.where(is_on, features.max(axis=0), features[nodes])
-    return Planted(changed, ties, _name(len(features), intense=nodes))
+    return Planted(changed, edges, _name(len(features), intense=nodes))
 
 
-def plant_spammers(rng: np.random.Generator, features: Features, ties: Ints, count: int) -> Planted:
-    """Outliers have 0.5 to 2 times as many further ties, to nodes they have nothing to do with."""
+def plant_spammers(
+    rng: np.random.Generator, features: Features, edges: Ints, count: int
+) -> Planted:
+    """Outliers have 0.5 to 2 times as many further edges, to nodes they have nothing to do with."""
     nodes = _choose(rng, features, count)
     num_nodes = len(features)
-    degrees = count_ties(ties, num_nodes)
+    degrees = count_degrees(edges, num_nodes)
     new = []
     for node in nodes:
         further = max(2, int(degrees[node] * rng.uniform(0.5, 2)))
         targets = rng.integers(0, num_nodes, further)
         targets = targets[targets != node]
         new.append(np.stack([np.full(len(targets), node), targets]))
-    return Planted(features, np.hstack([ties, *new]), _name(num_nodes, spammers=nodes))
+    return Planted(features, np.hstack([edges, *new]), _name(num_nodes, spammers=nodes))
 
 
 # Of one kind alone or, for "mixture", of all four: degrees and sizes of features are those of
 # others. "structural" alone falls short of that in sparse networks, where not every outlier has
-# as many ties to give up as its clique brings.
+# as many edges to give up as its clique brings.
 HIDDEN = ("mixture", "attribute", "contextual", "structural", "joint")
 # "intense" for features that are numbers; `switch_on` is for those that are 0 or 1.
 SHOWING = {

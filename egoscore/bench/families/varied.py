@@ -20,13 +20,13 @@ from egoscore.bench.families.outliers import HIDDEN, SHOWING, Planted, hide, swi
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_communities, draw_weights
-from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_edges
 
 CHOOSING = range(0, 27)
 CONFIRMING = range(27, 54)
 NUM_VARIED = len(VARIED_NAMES)
 
-# For each mixing, the share of ties that go where it says; the others go anywhere.
+# For each mixing, the share of edges that go where it says; the others go anywhere.
 MIXINGS = {"homophilous": 0.9, "weak": 0.6, "heterophilous": 0.85, "smooth": 0.8}
 _FEWEST_OUTLIERS = 12
 _CELL_SIZE = 40
@@ -39,13 +39,13 @@ class Setting:
     Attributes:
         number: which one it is, from 0.
         num_nodes, num_features: its size.
-        mean_degree: before outliers get ties of their own.
+        mean_degree: before outliers get edges of their own.
         feature_kind: a name in `FEATURE_KINDS`.
-        mixing: who is tied to whom. "homophilous" and "weak": nodes of one community;
+        mixing: who is connected to whom. "homophilous" and "weak": nodes of one community;
             "heterophilous": those of two communities that are partners; "smooth": nodes near
             each other on a plane, over which features change gradually.
         exponent: of the power law of expected degrees.
-        closure: share of the ties that join two neighbours of a node.
+        closure: share of the edges that join two neighbours of a node.
         outlier_fraction: share of the nodes that are outliers.
         outliers: what they are, a name in `HIDDEN` or `SHOWING`.
     """
@@ -63,7 +63,7 @@ class Setting:
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are before outliers get ties of their own."""
+        """How many edges there are before outliers get edges of their own."""
         return int(self.num_nodes * self.mean_degree / 2)
 
     @property
@@ -116,11 +116,11 @@ def varied_network(number: int, seed: int = 0) -> AttributedGraph:
     urn = Urn.fill(community, weights)
     propose = _proposals(rng, setting, urn)
     pairs = Pairs(setting.num_nodes, directed=False)
-    ties = draw_ties(rng, pairs, setting.num_edges, setting.closure, propose)
+    edges = draw_edges(rng, pairs, setting.num_edges, setting.closure, propose)
     features = draw_features(rng, setting.feature_kind, setting.num_features, community, positions)
-    found = _plant(rng, setting, features, ties, urn, propose)
+    found = _plant(rng, setting, features, edges, urn, propose)
     return AttributedGraph.from_edges(
-        found.ties,
+        found.edges,
         found.features,
         labels=found.kinds != "normal",
         node_info={"community": community, "kind": found.kinds},
@@ -156,20 +156,20 @@ def _proposals(rng: np.random.Generator, setting: Setting, urn: Urn) -> Propose:
     partners = None
     if setting.mixing == "heterophilous":
         partners = np.arange(len(urn.bounds) - 1) ^ 1  # 0 with 1, 2 with 3, …
-    return partial(urn.draw_ties, rng, MIXINGS[setting.mixing], partners=partners)
+    return partial(urn.draw_edges, rng, MIXINGS[setting.mixing], partners=partners)
 
 
 def _plant(
     rng: np.random.Generator,
     setting: Setting,
     features: NDArray[np.float32],
-    ties: Ints,
+    edges: Ints,
     urn: Urn,
     propose: Propose,
 ) -> Planted:
     count = setting.num_outliers
     if setting.outliers in HIDDEN:
-        return hide(rng, features, ties, count, setting.outliers, urn, propose)
+        return hide(rng, features, edges, count, setting.outliers, urn, propose)
     if setting.outliers == "intense" and setting.feature_kind in BINARY:
-        return switch_on(rng, features, ties, count)
-    return SHOWING[setting.outliers](rng, features, ties, count)
+        return switch_on(rng, features, edges, count)
+    return SHOWING[setting.outliers](rng, features, edges, count)

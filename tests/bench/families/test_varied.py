@@ -54,8 +54,8 @@ def surface_aucs(family, outliers):
     )
 
 
-def shares_of_ties(graph):
-    """Shares of ties within communities, and between partners."""
+def shares_of_edges(graph):
+    """Shares of edges within communities, and between partners."""
     community = graph.node_info["community"]
     sources = community[np.repeat(np.arange(graph.num_nodes), graph.adjacency.degrees)]
     targets = community[graph.adjacency.indices]
@@ -87,8 +87,8 @@ def test_sizes_and_shares_are_those_of_the_setting(family):
         )
         assert setting.mean_degree == 2 * setting.num_edges / setting.num_nodes
         further = graph.num_edges - setting.num_edges
-        brings_ties = setting.outliers in ("injected", "clusters", "spammers")
-        assert further > 0 if brings_ties else further == 0
+        brings_edges = setting.outliers in ("injected", "clusters", "spammers")
+        assert further > 0 if brings_edges else further == 0
         assert not graph.directed
 
 
@@ -158,7 +158,7 @@ def test_injected_features_are_those_of_other_nodes(family):
 
 def test_mixing_says_who_is_tied_to_whom(family):
     for setting, graph in zip(SETTINGS, family, strict=True):
-        within, between_partners = shares_of_ties(graph)
+        within, between_partners = shares_of_edges(graph)
         if setting.mixing == "heterophilous":
             assert between_partners > 0.7 > 0.1 > within
         else:
