@@ -108,8 +108,8 @@ def run(
         data_dir=chosen.data_dir,
         limits=Limits(seconds=5400.0, gigabytes=12.0),
     )
-    with ShowProgress() as watcher:
-        return run_benchmark(plan, watcher)
+    with ShowProgress() as progress:
+        return run_benchmark(plan, progress)
 
 
 def main() -> None:

@@ -26,8 +26,8 @@ def run_and_report(plan: Benchmark, figures: bool) -> None:
     """Run the benchmark, write its tables, print the first one, draw figures if requested."""
     if figures:
         require_drawing()
-    with ShowProgress() as watcher:
-        results = run_benchmark(plan, watcher)
+    with ShowProgress() as progress:
+        results = run_benchmark(plan, progress)
     write_tables(results)
     for dataset in plan.datasets:
         show_table(Table.of(results, "roc_auc"), dataset)

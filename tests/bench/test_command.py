@@ -39,7 +39,7 @@ def happened(results, monkeypatch):
     """What `run_and_report` does, in order; nothing is run or drawn."""
     done = []
 
-    def run(plan, watcher):
+    def run(plan, progress):
         done.append("run")
         return results
 
