@@ -18,7 +18,7 @@ from egoscore.bench.markdown import (
     defects_markdown,
     markdown,
 )
-from egoscore.bench.methods import OURS, rows
+from egoscore.bench.methods import OURS, methods
 from egoscore.bench.results import Results
 from egoscore.bench.table import Cell, Table, display_name, limits, published_limits
 from egoscore.text import counted
@@ -118,16 +118,16 @@ def best(table: Table) -> str:
     lines = []
     for dataset in table.datasets:
         known = [(c.mean, row) for (row, d), c in table.cells.items() if d == dataset and c.known]
-        trivial = [pair for pair in known if rows()[pair[1]].family == "trivial"]
-        others = [pair for pair in known if rows()[pair[1]].family != "trivial"]
+        trivial = [pair for pair in known if methods()[pair[1]].group == "trivial"]
+        others = [pair for pair in known if methods()[pair[1]].group != "trivial"]
         if not others:
             continue
         (first, row), (least, floor) = max(others), max(trivial)
         spread = table.results.facts[dataset].by_chance(table.metric).std
         lines.append(
-            f"- {display_name(dataset)}: the best method is {rows()[row].title} ({first:.1f}), the "
-            f"best trivial score {rows()[floor].title} ({least:.1f}); a random score spreads by "
-            f"{spread:.1f}."
+            f"- {display_name(dataset)}: the best method is {methods()[row].title} ({first:.1f}), "
+            f"the best trivial score {methods()[floor].title} ({least:.1f}); a random score "
+            f"spreads by {spread:.1f}."
         )
     return "\n".join(lines) + "\n"
 

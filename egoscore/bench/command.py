@@ -14,7 +14,7 @@ from egoscore.bench.markdown import (
     versions_markdown,
     write_csv,
 )
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.results import Results
 from egoscore.bench.runner import Benchmark, run_benchmark
 from egoscore.bench.table import FEWER, TITLES, Style, Table
@@ -51,7 +51,7 @@ def show_table(table: Table, dataset: str) -> None:
         grid.add_column(name, justify="right")
     for row in table.rows:
         if (row, dataset) in table.cells:
-            grid.add_row(rows()[row].title, *table.texts(row, dataset, style))
+            grid.add_row(methods()[row].title, *table.texts(row, dataset, style))
     Console().print(grid)
 
 
@@ -80,12 +80,12 @@ def write_tables(results: Results) -> None:
     write_text(results.path / "tables.csv", write_csv(results))
 
 
-def list_rows() -> None:
+def print_methods() -> None:
     """Print the methods by group, with name and title."""
-    width = max(map(len, rows()))
-    groups = dict.fromkeys(row.family for row in rows().values())
+    width = max(map(len, methods()))
+    groups = dict.fromkeys(row.group for row in methods().values())
     for group in groups:
         print(group)
-        for name, row in rows().items():
-            if row.family == group:
+        for name, row in methods().items():
+            if row.group == group:
                 print(f"  {name:{width}}  {row.title}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.table import FEWER, NUMBERS, TITLES, Style, Table
 
 PACKAGES = "% Needs \\usepackage{booktabs,graphicx}.\n"
@@ -38,7 +38,7 @@ def _pieces(whole: Sequence[str], length: int) -> list[Sequence[str]]:
 
 
 def _pages(table: Table, datasets: Iterable[str]) -> list[list[str]]:
-    """The rows of these data sets in pages; families stay together if possible."""
+    """The rows of these data sets in pages; groups stay together if possible."""
     pages: list[list[str]] = [[]]
     for group in table.groups():
         run = [row for row in group if any((row, d) in table.cells for d in datasets)]
@@ -97,9 +97,9 @@ def _tabular(table: Table, datasets: Sequence[str], page: Sequence[str]) -> list
         under,
         rf" & {' & '.join(columns)} \\",
     ]
-    for _, family in groupby(page, lambda row: rows()[row].family):
+    for _, group in groupby(page, lambda row: methods()[row].group):
         lines.append(r"\midrule")
-        for row in family:
+        for row in group:
             texts = [text for name in datasets for text in table.texts(row, name, _STYLE)]
             lines.append(rf"{_title(row)} & {' & '.join(texts)} \\")
     return [*lines, r"\bottomrule", r"\end{tabular}}"]
@@ -111,7 +111,7 @@ def _spanning(texts: Iterable[str]) -> str:
 
 
 def _title(row: str) -> str:
-    title = rows()[row].title
+    title = methods()[row].title
     minus = "$-$" if title.startswith("-") else ""
     return minus + _escaped(title.removeprefix("-"))
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from egoscore.bench.methods import job_of, rows
+from egoscore.bench.methods import job_of, methods
 from egoscore.bench.results import Results
 from egoscore.bench.table import FEWER, NUMBERS, TITLES, Style, Table, display_name
 
@@ -33,7 +33,7 @@ def markdown(table: Table) -> str:
     ]
     for row in table.rows:
         texts = [text for name in table.datasets for text in table.texts(row, name, _STYLE)]
-        lines.append(f"| {rows()[row].title} |{''.join(f' {text} |' for text in texts)}")
+        lines.append(f"| {methods()[row].title} |{''.join(f' {text} |' for text in texts)}")
     return "\n".join(lines) + "\n"
 
 
@@ -79,7 +79,7 @@ def defects_markdown(results: Results) -> str:
     """Known defects of the methods that were run; empty if there are none."""
     run = {row for _, row, _ in results.records}
     known: dict[str, list[str]] = {}
-    for name, row in rows().items():
+    for name, row in methods().items():
         if name in run and row.defect:
             known.setdefault(row.defect, []).append(row.title)
     lines = [f"{', '.join(titles)}: {defect}" for defect, titles in known.items()]

@@ -1,4 +1,4 @@
-"""The methods: jobs, the table rows that each of them fills, and our own detectors as jobs."""
+"""The methods that are compared: the jobs that compute them, our own detectors among these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from egoscore.bench.protocol import WEIGHT_DECAY, Draw, Job, Row, Run, Score, Scores
+from egoscore.bench.protocol import WEIGHT_DECAY, Draw, Job, Method, Run, Score, Scores
 from egoscore.bench.rivals.formulas import EGO_NETWORKS, TRAINING_FREE, TRIVIAL, Formula
 from egoscore.bench.rivals.libraries import RIVALS
 from egoscore.detector import EgoScore
@@ -25,7 +25,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.runtime import choose_device
 
-# The paper's rows: title, dissimilarity, weighting.
+# The paper's methods: title, dissimilarity, weighting.
 OURS = {
     "rec": ("Rec", "rec", "sqrt_snr"),
     "rec-unweighted": ("Rec (unweighted)", "rec", "none"),
@@ -40,24 +40,24 @@ PUBLISHED = {"hidden_size": 32, "solver": "em-overshoot"}
 
 @dataclass(frozen=True)
 class Gdss:
-    """The paper's detector; `given` settings replace drawn ones, and row names end in `suffix`."""
+    """The paper's detector; `given` settings replace drawn ones, and names end in `suffix`."""
 
     suffix: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
-        """One model for all rows of a trial; one reconstruction for the four rows of a solver."""
+        """One model for all methods of a trial; one reconstruction for the four of a solver."""
         settings, alpha = self._settings(draw)
         model = fit_model(graph, settings, draw.seed, choose_device(-1))
-        rows = {row.removesuffix(self.suffix) for row in wanted}
+        names = {name.removesuffix(self.suffix) for name in wanted}
         found: Scores = {}
-        if "likelihood" in rows:
+        if "likelihood" in names:
             found["likelihood"] = _likelihood(graph, model)
         for solver in SOLVERS:
-            solved = {row for row in rows if (row.partition("@")[2] or settings.solver) == solver}
+            solved = {n for n in names if (n.partition("@")[2] or settings.solver) == solver}
             if solved := solved - {"likelihood"}:
                 found |= _reconstruction_scores(graph, model, solver, alpha, solved)
-        return {f"{row}{self.suffix}": score for row, score in found.items()}
+        return {f"{name}{self.suffix}": score for name, score in found.items()}
 
     def _settings(self, draw: Draw) -> tuple[PaperSettings, float]:
         """The drawn settings, with replacements; and alpha."""
@@ -76,17 +76,17 @@ class Gdss:
 
 
 def _reconstruction_scores(
-    graph: AttributedGraph, model: FittedModel, solver: str, alpha: float, rows: set[str]
+    graph: AttributedGraph, model: FittedModel, solver: str, alpha: float, names: set[str]
 ) -> Scores:
     solving = replace(model, settings=replace(model.settings, solver=solver))
     try:
         table = measure_nodes(solving, graph, choose_device(-1))
     except TrainingError as error:  # the other solvers may work
-        return dict.fromkeys(rows, error)
+        return dict.fromkeys(names, error)
     found: Scores = {}
-    for row in rows:
-        _, dissimilarity, weighting = OURS[row.partition("@")[0]]
-        found[row] = combine(table, dissimilarity, alpha, weighting, model.sde)
+    for name in names:
+        _, dissimilarity, weighting = OURS[name.partition("@")[0]]
+        found[name] = combine(table, dissimilarity, alpha, weighting, model.sde)
     return found
 
 
@@ -100,21 +100,24 @@ def _likelihood(graph: AttributedGraph, model: FittedModel) -> Score:
 
 
 def _paper_job() -> Job:
-    rows = {row: Row(title, "paper") for row, (title, _, _) in OURS.items()}
-    rows |= {
-        f"{row}@{solver}": Row(f"{title}, {solver}", "solvers")
+    ours = {name: Method(title, "paper") for name, (title, _, _) in OURS.items()}
+    ours |= {
+        f"{name}@{solver}": Method(f"{title}, {solver}", "solvers")
         for solver in SOLVERS
-        for row, (title, _, _) in OURS.items()
+        for name, (title, _, _) in OURS.items()
         if solver != "em"
     }
-    rows["likelihood"] = Row("Likelihood", "likelihood")
-    return Job("gdss", rows, Gdss().run, title="GDSS")
+    ours["likelihood"] = Method("Likelihood", "likelihood")
+    return Job("gdss", ours, Gdss().run, title="GDSS")
 
 
-def _variant(name: str, title: str, family: str, **settings: Any) -> Job:
-    """The paper's rows with other settings; their names end in the name of the variant."""
-    rows = {f"{row}-{name}": Row(f"{known[0]}, {title}", family) for row, known in OURS.items()}
-    return Job(name, rows, Gdss(f"-{name}", settings).run)
+def _variant(suffix: str, title: str, group: str, **settings: Any) -> Job:
+    """The paper's methods with other settings; their names end in the name of the variant."""
+    ours = {
+        f"{name}-{suffix}": Method(f"{plain}, {title}", group)
+        for name, (plain, _, _) in OURS.items()
+    }
+    return Job(suffix, ours, Gdss(f"-{suffix}", settings).run)
 
 
 def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
@@ -124,40 +127,41 @@ def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]
 def _evaluate(formulas: Mapping[str, Formula]) -> Run:
     """A function that computes the wanted ones of some formulas."""
     return lambda graph, draw, wanted: {
-        row: formulas[row].score(graph, draw.seed) for row in wanted
+        name: formulas[name].score(graph, draw.seed) for name in wanted
     }
 
 
-def _rows_of(formulas: Mapping[str, Formula], family: str) -> dict[str, Row]:
-    return {name: Row(formula.title, family) for name, formula in formulas.items()}
+def _methods_of(formulas: Mapping[str, Formula], group: str) -> dict[str, Method]:
+    return {name: Method(formula.title, group) for name, formula in formulas.items()}
 
 
-def _library_job(name: str, scaled: bool) -> Job:
+def _library_job(rival: str, scaled: bool) -> Job:
     """A detector of a library, on the features as they are or standardised."""
-    rival, suffix = RIVALS[name], "-standardised" if scaled else ""
-    row = name + suffix
+    found, suffix = RIVALS[rival], "-standardised" if scaled else ""
+    name = rival + suffix
 
     def run(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
-        chosen = {key: draw.choose(key) for key in rival.shared}
-        chosen |= {key: draw.choose(key, options) for key, options in rival.own.items()}
+        chosen = {key: draw.choose(key) for key in found.shared}
+        chosen |= {key: draw.choose(key, options) for key, options in found.own.items()}
         given = standardised(graph) if scaled else graph
-        return {row: rival.score(given, chosen, draw.epochs, draw.seed)}
+        return {name: found.score(given, chosen, draw.epochs, draw.seed)}
 
-    title = f"{rival.title} (standardised)" if scaled else rival.title
-    return Job(row, {row: Row(title, rival.family + suffix, rival.defect)}, run, rival.needs)
+    title = f"{found.title} (standardised)" if scaled else found.title
+    return Job(name, {name: Method(title, found.group + suffix, found.defect)}, run, found.needs)
 
 
 @cache
 def jobs() -> dict[str, Job]:
     """All jobs by name, in the order of the table."""
-    free = _rows_of(TRAINING_FREE, "training-free")
+    trivial = _methods_of(TRIVIAL, "trivial")
+    free = _methods_of(TRAINING_FREE, "training-free")
     listed = [
-        Job("trivial", _rows_of(TRIVIAL, "trivial"), _evaluate(TRIVIAL), title="Trivial scores"),
+        Job("trivial", trivial, _evaluate(TRIVIAL), title="Trivial scores"),
         Job("training-free", free, _evaluate(TRAINING_FREE), title="Training-free"),
         *(_library_job(name, scaled) for scaled in (False, True) for name in RIVALS),
         *(
-            Job(name, {name: row}, _evaluate(EGO_NETWORKS))
-            for name, row in _rows_of(EGO_NETWORKS, "ego-networks").items()
+            Job(name, {name: method}, _evaluate(EGO_NETWORKS))
+            for name, method in _methods_of(EGO_NETWORKS, "ego-networks").items()
         ),
         _paper_job(),
         _variant("published", "as published", "published", **PUBLISHED),
@@ -166,32 +170,32 @@ def jobs() -> dict[str, Job]:
         _variant("congress", "ConGress-like", "models", model="congress"),
         _variant("laplacian", "Laplacian positions", "models", positions="laplacian"),
         _variant("random-walk", "random-walk positions", "models", positions="random_walk"),
-        Job("default", {"default": Row("egoscore", "default")}, _score_by_default),
+        Job("default", {"default": Method("egoscore", "default")}, _score_by_default),
     ]
     return {job.name: job for job in listed}
 
 
 @cache
 def job_of() -> dict[str, Job]:
-    """The job that fills a row, by row name, in the order of the table."""
-    return {row: job for job in jobs().values() for row in job.rows}
+    """The job that computes a method, by method name, in the order of the table."""
+    return {name: job for job in jobs().values() for name in job.methods}
 
 
 @cache
-def rows() -> dict[str, Row]:
-    """All rows by name, in the order of the table."""
-    return {name: row for job in jobs().values() for name, row in job.rows.items()}
+def methods() -> dict[str, Method]:
+    """All methods by name, in the order of the table."""
+    return {name: method for job in jobs().values() for name, method in job.methods.items()}
 
 
-def choose_rows(methods: Iterable[str]) -> tuple[str, ...]:
-    """The rows that names of rows and groups stand for, always with the trivial scores."""
-    known = rows()
-    wanted = {name for name, row in known.items() if row.family == "trivial"}
-    for method in methods:
-        meant = {name for name, row in known.items() if method in (name, row.family, "all")}
+def choose_methods(chosen: Iterable[str]) -> tuple[str, ...]:
+    """The methods that names of methods and groups stand for, always with the trivial scores."""
+    known = methods()
+    wanted = {name for name, method in known.items() if method.group == "trivial"}
+    for choice in chosen:
+        meant = {name for name, method in known.items() if choice in (name, method.group, "all")}
         if not meant:
-            groups = dict.fromkeys(row.family for row in known.values())
+            groups = dict.fromkeys(method.group for method in known.values())
             rule = f"names from `egoscore bench --list`, or of its groups: {', '.join(groups)}, all"
-            raise ParameterError("methods", rule, method)
+            raise ParameterError("methods", rule, choice)
         wanted |= meant
     return tuple(name for name in known if name in wanted)

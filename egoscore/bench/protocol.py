@@ -85,35 +85,35 @@ class Draw:
 Score = NDArray[np.floating] | Exception  # (N,), or why there is none
 Scores = dict[str, Score]
 Run = Callable[[AttributedGraph, Draw, frozenset[str]], Scores]
-_MANY = 4  # rows of a job that are not listed one by one
+_MANY = 4  # methods of a job that are not listed one by one
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of the table: its title, the group of methods it belongs to, and its known defect."""
+class Method:
+    """A row of the table: its title, the group that it belongs to, and its known defect."""
 
     title: str
-    family: str
+    group: str
     defect: str = ""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The unit of work of a trial, which fills one or several rows.
+    """The unit of work of a trial, which computes one or several methods, often from one model.
 
-    `run` computes the scores of the wanted rows from a graph without labels; `needs` is the module
-    that must be installed, from the extra `bench`; `title` names the rows together.
+    `run` computes the scores of the wanted methods from a graph without labels; `needs` is the
+    module that must be installed, from the extra `bench`; `title` names the methods together.
     """
 
     name: str
-    rows: Mapping[str, Row]
+    methods: Mapping[str, Method]
     run: Run
     needs: str = ""
     title: str = ""
 
-    def title_of(self, run: Sequence[str]) -> str:
-        """The titles of these rows of the job."""
-        titles = [self.rows[row].title for row in run]
+    def title_of(self, names: Sequence[str]) -> str:
+        """The titles of these methods of the job."""
+        titles = [self.methods[name].title for name in names]
         if len(titles) < _MANY:
             listed = "; ".join(titles)
         else:

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
 
-from egoscore.bench.methods import choose_rows, job_of
+from egoscore.bench.methods import choose_methods, job_of
 from egoscore.bench.results import Facts, Results
 from egoscore.bench.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
 from egoscore.bench.worker import Limits
@@ -49,16 +49,16 @@ def run_benchmark(plan: Benchmark, progress: ShowProgress) -> Results:
     """Run all trials without a result; each result is written as soon as the trial ends."""
     if not plan.datasets:
         raise ParameterError("datasets", "names of data sets, separated by commas", "")
-    wanted = choose_rows(plan.methods)
+    wanted = choose_methods(plan.methods)
     _require_installed(wanted)
     Results.open(plan.out)  # refuses a directory of something else before it is locked
     with lock_directory(plan.out):
         results = Results.open(plan.out)
         facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
-        results.note(facts, asdict(plan.limits))
-        rows_by_job = _by_job(wanted)
-        tasks = list(_tasks(plan, rows_by_job, results))
-        total = len(plan.datasets) * plan.trials * len(rows_by_job)
+        results.register(facts, asdict(plan.limits))
+        methods_by_job = _by_job(wanted)
+        tasks = list(_tasks(plan, methods_by_job, results))
+        total = len(plan.datasets) * plan.trials * len(methods_by_job)
         progress.begin(total, total - len(tasks))
         if tasks:
             _run(tasks, plan, results, progress)
@@ -66,7 +66,7 @@ def run_benchmark(plan: Benchmark, progress: ShowProgress) -> Results:
 
 
 def _require_installed(wanted: tuple[str, ...]) -> None:
-    needed = {job_of()[row].needs for row in wanted} - {""}
+    needed = {job_of()[name].needs for name in wanted} - {""}
     absent = sorted(module for module in needed if find_spec(module) is None)
     if absent:
         raise RunError(
@@ -77,19 +77,19 @@ def _require_installed(wanted: tuple[str, ...]) -> None:
 
 def _by_job(wanted: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for row in wanted:
-        found.setdefault(job_of()[row].name, []).append(row)
+    for name in wanted:
+        found.setdefault(job_of()[name].name, []).append(name)
     return found
 
 
 def _tasks(
-    plan: Benchmark, rows_by_job: Mapping[str, list[str]], results: Results
+    plan: Benchmark, methods_by_job: Mapping[str, list[str]], results: Results
 ) -> Iterator[Task]:
     """All tasks, trial by trial: an unfinished table lacks trials, not methods."""
     for dataset in plan.datasets:
         for trial in range(plan.trials):
-            for job, rows in rows_by_job.items():
-                todo = results.missing(dataset, rows, trial, plan.retry)
+            for job, names in methods_by_job.items():
+                todo = results.missing(dataset, names, trial, plan.retry)
                 if todo:
                     yield Task(dataset, plan.data_dir, job, tuple(todo), trial)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.reference import Published, published
 from egoscore.bench.results import Results
 from egoscore.bench.trial import MEMORY, OK, TIME, Record
@@ -97,7 +97,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of one metric: rows by data sets."""
+    """A table of one metric: rows, which are names of methods, by data sets."""
 
     metric: str
     datasets: tuple[str, ...]
@@ -111,9 +111,9 @@ class Table:
         datasets = tuple(results.facts)
         cells = {
             (row, dataset): Cell.of(records, metric)
-            for row in rows()
+            for row in methods()
             for dataset in datasets
-            if (records := results.of(dataset, row))
+            if (records := results.trials(dataset, row))
         }
         return cls(metric, datasets, tuple(dict.fromkeys(row for row, _ in cells)), cells, results)
 
@@ -138,10 +138,9 @@ class Table:
         return max((c.trials for (_, name), c in self.cells.items() if name == dataset), default=0)
 
     def groups(self) -> Iterable[tuple[str, ...]]:
-        """Rows by family."""
-        families = dict.fromkeys(rows()[row].family for row in self.rows)
-        for family in families:
-            yield tuple(row for row in self.rows if rows()[row].family == family)
+        """The rows, group by group."""
+        for group in dict.fromkeys(methods()[row].group for row in self.rows):
+            yield tuple(row for row in self.rows if methods()[row].group == group)
 
     def published(self, row: str, dataset: str) -> Published | None:
         """The published value of a row, if there is one."""
@@ -211,7 +210,7 @@ def limits(results: Results) -> str:
     found: dict[str, dict[str, dict[str, None]]] = {TIME: {}, MEMORY: {}}
     for (dataset, row, _), record in results.records.items():
         if record["status"] in found:
-            where = f"{rows()[row].title} on {display_name(dataset)}"
+            where = f"{methods()[row].title} on {display_name(dataset)}"
             found[record["status"]].setdefault(_limit(record), {})[where] = None
     return _sentence(f"{kind}: {_listed(those)}" for kind, those in found.items() if those)
 

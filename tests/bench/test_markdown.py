@@ -35,7 +35,9 @@ def record(dataset, method, trial, value):
 @pytest.fixture
 def results(tmp_path):
     found = Results.open(tmp_path / "bench")
-    found.note({"disney": Facts(124, 335, 28, 6, "a"), "net_1": Facts(10, 20, 3, 2, "b")}, LIMITS)
+    found.register(
+        {"disney": Facts(124, 335, 28, 6, "a"), "net_1": Facts(10, 20, 3, 2, "b")}, LIMITS
+    )
     for method, values in AUCS.items():
         found.add([record("disney", method, t, v) for t, v in enumerate(values)])
     bad = {"dataset": "disney", "method": "guide", "status": "OOM", "reason": "x"}
@@ -112,12 +114,12 @@ def test_cost_is_the_mean_time_and_the_largest_memory(results):
 
 def test_a_table_of_nothing_is_no_error(tmp_path):
     results = Results.open(tmp_path / "bench")
-    results.note({"net": Facts(10, 20, 3, 2, "b")}, LIMITS)
+    results.register({"net": Facts(10, 20, 3, 2, "b")}, LIMITS)
     assert "net" in markdown(Table.of(results, "roc_auc")).lower()
 
 
 def test_a_bar_in_the_name_of_a_folder_begins_no_cell(results):
-    results.note({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
+    results.register({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
     results.add([record("/data/a|b", "lof", 0, 0.25)])
     for text in (markdown(Table.of(results, "roc_auc")), cost_markdown(results)):
         assert (

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.reference import Published, published
 from egoscore.bench.results import Facts, Results
 from egoscore.bench.table import Cell, Table, display_name
@@ -81,7 +81,7 @@ def test_a_table_has_what_was_run_in_the_order_of_the_methods(tmp_path):
     results.add([trial(0, 0.7, dataset="net"), trial(1, 0.9, dataset="net")])
     table = Table.of(results, "average_precision")
     assert table.datasets == ("net", "disney")
-    assert table.rows == tuple(row for row in rows() if row in {"rec", "lof", "degree"})
+    assert table.rows == tuple(row for row in methods() if row in {"rec", "lof", "degree"})
     filled = [("degree", "disney"), ("lof", "net"), ("lof", "disney"), ("rec", "disney")]
     assert list(table.cells) == filled
     assert table.cells["lof", "net"].mean == pytest.approx(40.0)
@@ -166,4 +166,4 @@ def test_every_metric_has_eighteen_methods_on_six_networks():
 
 
 def test_every_published_method_is_a_row():
-    assert {method for _, method, _ in published()} <= set(rows())
+    assert {method for _, method, _ in published()} <= set(methods())

@@ -27,7 +27,7 @@ def judged(monkeypatch):
 
     def run(method, graph=GRAPH, rows=("degree",)):
         monkeypatch.setattr(trial, "load", lambda dataset, data_dir: graph)
-        monkeypatch.setitem(jobs(), "trivial", Job("trivial", jobs()["trivial"].rows, method))
+        monkeypatch.setitem(jobs(), "trivial", Job("trivial", jobs()["trivial"].methods, method))
         found = run_trial(Task("net", None, "trivial", rows, 3))
         assert [record["method"] for record in found] == list(rows)
         return {record["method"]: record for record in found}

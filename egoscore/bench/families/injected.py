@@ -1,8 +1,8 @@
 """Generated networks into which outliers are injected, as in the field's benchmarks.
 
-A second family to choose a detector's settings on, beside `varied`: what is common there is rare
-in that one, outliers in cliques that are larger than any usual neighbourhood, and up to a fifth of
-all nodes. Sizes, densities and shares follow BOND's table (Liu et al., 2022, "BOND: Benchmarking
+A second family to choose a detector's settings on, beside `varied`, where the following is rare:
+outliers in cliques larger than a usual neighbourhood, and outliers that are up to a fifth of all
+nodes. Sizes, densities and shares follow BOND's table (Liu et al., 2022, "BOND: Benchmarking
 unsupervised outlier node detection on static attributed graphs"); every node is made here.
 """
 
@@ -33,7 +33,7 @@ class Kind:
     Attributes: `num_nodes`, `mean_degree`, `num_features` its size; `feature_kind` "clusters", or
     a name in `FEATURE_KINDS`; `num_classes`, and the share of `edges_within` one; `exponent` of the
     power law of degrees and share `closure` of edges between two neighbours of a node;
-    `num_contextual` outliers with strange features, and `cliques` of how many with `clique_size`.
+    `num_contextual` outliers with another node's features, and `cliques` of `clique_size` outliers.
     """
 
     num_nodes: int

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from egoscore.bench.families import VARIED_NAMES
 from egoscore.bench.families.features import BINARY, FEATURE_KINDS, draw_features
-from egoscore.bench.families.outliers import HIDDEN, SHOWING, Planted, hide, switch_on
+from egoscore.bench.families.outliers import HIDDEN, VISIBLE, Planted, hide, switch_on
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_communities, draw_weights
@@ -26,7 +26,7 @@ CHOOSING = range(0, 27)
 CONFIRMING = range(27, 54)
 NUM_VARIED = len(VARIED_NAMES)
 
-# For each mixing, the share of edges that go where it says; the others go anywhere.
+# The share of the edges that follow the mixing; the others lead anywhere.
 MIXINGS = {"homophilous": 0.9, "weak": 0.6, "heterophilous": 0.85, "smooth": 0.8}
 _FEWEST_OUTLIERS = 12
 _CELL_SIZE = 40
@@ -47,7 +47,7 @@ class Setting:
         exponent: of the power law of expected degrees.
         closure: share of the edges that join two neighbours of a node.
         outlier_fraction: share of the nodes that are outliers.
-        outliers: what they are, a name in `HIDDEN` or `SHOWING`.
+        outliers: what they are, a name in `HIDDEN` or `VISIBLE`.
     """
 
     number: int
@@ -73,11 +73,11 @@ class Setting:
 
 
 def varied_setting(number: int) -> Setting:
-    """The setting of network `number`, 0 … 53: names take turns, the rest is drawn."""
+    """The setting of network `number`, 0 … 53: kinds take turns, the rest is random."""
     if number not in range(NUM_VARIED):
         rule = f"a whole number from 0 to {NUM_VARIED - 1}"
         raise ParameterError("number", rule, number, of="a varied network")
-    kinds, designs = tuple(FEATURE_KINDS), (*HIDDEN, *SHOWING)
+    kinds, designs = tuple(FEATURE_KINDS), (*HIDDEN, *VISIBLE)
     rng = np.random.default_rng([2026, number])
     num_nodes = int(rng.choice((400, 800, 1600, 3000)))
     mean_degree = float(rng.choice((2.5, 5.0, 10.0, 25.0)))
@@ -172,4 +172,4 @@ def _plant(
         return hide(rng, features, edges, count, setting.outliers, urn, propose)
     if setting.outliers == "intense" and setting.feature_kind in BINARY:
         return switch_on(rng, features, edges, count)
-    return SHOWING[setting.outliers](rng, features, edges, count)
+    return VISIBLE[setting.outliers](rng, features, edges, count)

@@ -79,7 +79,7 @@ EGO_NETWORKS = {"oddball": _of_graph("OddBall", oddball), "amen": _of_graph("AME
 
 
 _RIDGE = 0.01
-_PLACE = ("log_degree", "clustering", "neighbours_degree", "return_2", "return_3")
+_POSITION = ("log_degree", "clustering", "neighbours_degree", "return_2", "return_3")
 
 
 class _Quantities:
@@ -91,8 +91,8 @@ class _Quantities:
         self.degree = graph.neighbours.degrees.astype(np.float64)
         found = structure(graph)
         self.clustering = found[:, STRUCTURE.index("clustering")]
-        self.place = _usual(found[:, [STRUCTURE.index(name) for name in _PLACE]])
-        self.around = self.mean(self.x)
+        self.position = _standardise(found[:, [STRUCTURE.index(name) for name in _POSITION]])
+        self.neighbours_mean = self.mean(self.x)
 
     def mean(self, values: Floats) -> Floats:
         """Mean over the neighbours of values (N, C), zero where there are none."""
@@ -114,26 +114,26 @@ class _Quantities:
         """Mean of ‖x - y‖² over the neighbours y, (N,)."""
         own = np.where(self.degree > 0, self.squares, 0.0)
         others = self.mean(self.squares[:, None])[:, 0]
-        energy: Floats = own + others - 2.0 * (self.x * self.around).sum(axis=1)
+        energy: Floats = own + others - 2.0 * (self.x * self.neighbours_mean).sum(axis=1)
         return energy
 
     def distance(self) -> Floats:
         """Distance to the neighbours' mean, (N,); zero without neighbours."""
-        gap: Floats = np.linalg.norm(self.x - self.around, axis=1)
+        gap: Floats = np.linalg.norm(self.x - self.neighbours_mean, axis=1)
         return np.where(self.degree > 0, gap, 0.0)
 
     def unexplained(self) -> Floats:
         """Mahalanobis distance of residuals, predicting features from the neighbourhood, (N,)."""
-        known = np.column_stack([self.around, self.place, np.ones(len(self.x))])
+        known = np.column_stack([self.neighbours_mean, self.position, np.ones(len(self.x))])
         gram = known.T @ known + _RIDGE * len(known) * np.eye(known.shape[1])
         return mahalanobis(self.x - known @ np.linalg.solve(gram, known.T @ self.x))
 
 
-def _usual(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     deviation = values.std(axis=0)
     varies = deviation > 1e-9
-    usual: Floats = (values[:, varies] - values[:, varies].mean(axis=0)) / deviation[varies]
-    return usual
+    scaled: Floats = (values[:, varies] - values[:, varies].mean(axis=0)) / deviation[varies]
+    return scaled
 
 
 def mahalanobis(rows: Floats) -> Floats:
@@ -164,16 +164,17 @@ TRAINING_FREE = {
         "Clustering + Dirichlet", lambda q: fisher(q.clustering, q.dirichlet())
     ),
     "gaussian": _of_quantities(
-        "Ego-graph's features + structure", lambda q: fisher(q.ego_squares(), mahalanobis(q.place))
+        "Ego-graph's features + structure",
+        lambda q: fisher(q.ego_squares(), mahalanobis(q.position)),
     ),
     "centre-dirichlet": _of_quantities(
-        "Centre's Dirichlet + structure", lambda q: fisher(q.dirichlet(), mahalanobis(q.place))
+        "Centre's Dirichlet + structure", lambda q: fisher(q.dirichlet(), mahalanobis(q.position))
     ),
     "centre-dirichlet-4": _of_quantities(
         "The same + features + clustering",
-        lambda q: fisher(q.dirichlet(), mahalanobis(q.place), q.squares, q.clustering),
+        lambda q: fisher(q.dirichlet(), mahalanobis(q.position), q.squares, q.clustering),
     ),
     "linear": _of_quantities(
-        "Linear residual + structure", lambda q: fisher(q.unexplained(), mahalanobis(q.place))
+        "Linear residual + structure", lambda q: fisher(q.unexplained(), mahalanobis(q.position))
     ),
 }

@@ -34,7 +34,7 @@ class Rival:
 
     Attributes:
         title: its name in the paper's tables.
-        family: "attributes", "structure", "networks", or "newer" than BOND.
+        group: "attributes", "structure", "networks", or "newer" than BOND.
         score: computes scores (N,) from (graph, chosen hyperparameters, epochs, seed).
         shared: which of lr, alpha, hidden_size and dropout it has.
         own: its further hyperparameters, with their options.
@@ -43,7 +43,7 @@ class Rival:
     """
 
     title: str
-    family: str
+    group: str
     score: Score
     shared: tuple[str, ...] = ()
     own: Mapping[str, Sequence[Any]] = field(default_factory=dict)

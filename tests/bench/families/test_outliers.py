@@ -7,7 +7,7 @@ import pytest
 
 from egoscore.bench.families.outliers import (
     HIDDEN,
-    SHOWING,
+    VISIBLE,
     hide,
     inject,
     plant_rings,
@@ -23,7 +23,7 @@ FEATURES = RNG.standard_normal((NUM_NODES, NUM_FEATURES)).astype(np.float32)
 WORDS = (FEATURES > 1).astype(np.float32)
 # A cycle: every node has two edges.
 EDGES = np.stack([np.arange(NUM_NODES), (np.arange(NUM_NODES) + 1) % NUM_NODES])
-PLANTERS = [*SHOWING.values(), switch_on]
+PLANTERS = [*VISIBLE.values(), switch_on]
 
 
 def plant(planter, features=FEATURES, count=COUNT):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from egoscore.bench.families.features import FEATURE_KINDS
-from egoscore.bench.families.outliers import HIDDEN, SHOWING
+from egoscore.bench.families.outliers import HIDDEN, VISIBLE
 from egoscore.bench.families.varied import (
     CHOOSING,
     CONFIRMING,
@@ -71,7 +71,7 @@ def test_the_halves_are_the_family():
 def test_both_halves_have_every_kind(family, half):
     settings = [SETTINGS[number] for number in half]
     designs = [setting.outliers for setting in settings]
-    assert all(designs.count(name) == 3 for name in (*HIDDEN, *SHOWING))
+    assert all(designs.count(name) == 3 for name in (*HIDDEN, *VISIBLE))
     assert {setting.feature_kind for setting in settings} == set(FEATURE_KINDS)
     assert {setting.mixing for setting in settings} == set(MIXINGS)
     found = {kind for number in half for kind in family[number].node_info["kind"].tolist()}

@@ -44,10 +44,10 @@ def score(name, graph=GRAPH, epochs=3, seed=0, **given):
 
 
 def test_there_is_every_method_of_the_paper_and_more():
-    families = {}
+    groups = {}
     for name, rival in RIVALS.items():
-        families.setdefault(rival.family, []).append(name)
-    assert families == {
+        groups.setdefault(rival.group, []).append(name)
+    assert groups == {
         "attributes": ["lof", "if", "mlpae"],
         "structure": ["scan", "radar", "anomalous"],
         "networks": ["gcnae", "dominant", "done", "adone", "anomalydae", "gaan", "guide", "conad"],
