@@ -21,7 +21,7 @@ from egoscore.bench.figures import (
     require_drawing,
     solver_errors,
 )
-from egoscore.bench.protocol import HIDDEN_SIZES, Draw
+from egoscore.bench.protocol import HIDDEN_SIZES, Hyperparameters
 from egoscore.detectors.paper.components import ComponentTable
 from egoscore.detectors.paper.model import FittedModel, fit_model
 from egoscore.detectors.paper.settings import PaperSettings
@@ -54,11 +54,11 @@ class _Case:
 
     @property
     def epochs(self) -> int:
-        full = Draw(self.dataset, "gdss", 0).epochs
+        full = Hyperparameters(self.dataset, "gdss", 0).epochs
         return min(full, _LARGE_EPOCHS) if self.graph.num_nodes > _LARGE else full
 
     def fit(self, seed: int, **chosen: Any) -> FittedModel:
-        batch_size = Draw(self.dataset, "gdss", seed).batch_size
+        batch_size = Hyperparameters(self.dataset, "gdss", seed).batch_size
         settings = resolve(
             PaperSettings, {"epochs": self.epochs, "batch_size": batch_size} | chosen
         )
@@ -146,10 +146,10 @@ def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
 
 def _compare_solvers(case: _Case) -> Figure:
     """Compare solvers in the first trials, with the lr and hidden size that they draw."""
-    draws = [Draw(case.dataset, "gdss", trial) for trial in range(_RUNS)]
+    trials = [Hyperparameters(case.dataset, "gdss", trial) for trial in range(_RUNS)]
     runs = [
-        case.fit(draw.seed, lr=draw.choose("lr"), hidden_size=draw.choose("hidden_size"))
-        for draw in draws
+        case.fit(one.seed, lr=one.choose("lr"), hidden_size=one.choose("hidden_size"))
+        for one in trials
     ]
     nodes = choose_nodes(case.graph.num_nodes, _RUN_SAMPLE, seed=0)
     title = case.title(f"{case.some(len(nodes))}, mean ± standard deviation of {len(runs)} runs")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from egoscore.bench.protocol import WEIGHT_DECAY, Draw, Job, Method, Run, Score, Scores
+from egoscore.bench.protocol import WEIGHT_DECAY, Hyperparameters, Job, Method, Run, Score, Scores
 from egoscore.bench.rivals.formulas import EGO_NETWORKS, TRAINING_FREE, TRIVIAL, Formula
 from egoscore.bench.rivals.libraries import RIVALS
 from egoscore.detector import EgoScore
@@ -45,10 +45,12 @@ class Gdss:
     suffix: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
 
-    def run(self, graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
+    def run(
+        self, graph: AttributedGraph, parameters: Hyperparameters, wanted: frozenset[str]
+    ) -> Scores:
         """One model for all methods of a trial; one reconstruction for the four of a solver."""
-        settings, alpha = self._settings(draw)
-        model = fit_model(graph, settings, draw.seed, choose_device(-1))
+        settings, alpha = self._settings(parameters)
+        model = fit_model(graph, settings, parameters.seed, choose_device(-1))
         names = {name.removesuffix(self.suffix) for name in wanted}
         found: Scores = {}
         if "likelihood" in names:
@@ -59,18 +61,18 @@ class Gdss:
                 found |= _reconstruction_scores(graph, model, solver, alpha, solved)
         return {f"{name}{self.suffix}": score for name, score in found.items()}
 
-    def _settings(self, draw: Draw) -> tuple[PaperSettings, float]:
+    def _settings(self, parameters: Hyperparameters) -> tuple[PaperSettings, float]:
         """The drawn settings, with replacements; and alpha."""
         # all variants of a trial draw the same values, so that the comparison is fair
-        common = Draw(draw.dataset, "gdss", draw.trial, draw.report)
+        common = Hyperparameters(parameters.dataset, "gdss", parameters.trial, parameters.report)
         names = [name for name in ("lr", "hidden_size") if name not in self.given]
         drawn = {name: common.choose(name) for name in names}
         alpha = common.choose("alpha")
-        draw.chosen |= common.chosen
+        parameters.chosen |= common.chosen
         fixed = {
             "weight_decay": WEIGHT_DECAY,
-            "epochs": draw.epochs,
-            "batch_size": draw.batch_size,
+            "epochs": parameters.epochs,
+            "batch_size": parameters.batch_size,
         }
         return resolve(PaperSettings, drawn | fixed | dict(self.given)), alpha
 
@@ -120,14 +122,16 @@ def _variant(suffix: str, title: str, group: str, **settings: Any) -> Job:
     return Job(suffix, ours, Gdss(f"-{suffix}", settings).run)
 
 
-def _score_by_default(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
-    return {"default": EgoScore(seed=draw.seed).fit(graph).decision_score_.numpy()}
+def _score_by_default(
+    graph: AttributedGraph, parameters: Hyperparameters, wanted: frozenset[str]
+) -> Scores:
+    return {"default": EgoScore(seed=parameters.seed).fit(graph).decision_score_.numpy()}
 
 
 def _evaluate(formulas: Mapping[str, Formula]) -> Run:
     """A function that computes the wanted ones of some formulas."""
-    return lambda graph, draw, wanted: {
-        name: formulas[name].score(graph, draw.seed) for name in wanted
+    return lambda graph, parameters, wanted: {
+        name: formulas[name].score(graph, parameters.seed) for name in wanted
     }
 
 
@@ -140,11 +144,11 @@ def _library_job(rival: str, scaled: bool) -> Job:
     found, suffix = RIVALS[rival], "-standardised" if scaled else ""
     name = rival + suffix
 
-    def run(graph: AttributedGraph, draw: Draw, wanted: frozenset[str]) -> Scores:
-        chosen = {key: draw.choose(key) for key in found.shared}
-        chosen |= {key: draw.choose(key, options) for key, options in found.own.items()}
+    def run(graph: AttributedGraph, parameters: Hyperparameters, wanted: frozenset[str]) -> Scores:
+        chosen = {key: parameters.choose(key) for key in found.shared}
+        chosen |= {key: parameters.choose(key, options) for key, options in found.own.items()}
         given = standardised(graph) if scaled else graph
-        return {name: found.score(given, chosen, draw.epochs, draw.seed)}
+        return {name: found.score(given, chosen, parameters.epochs, parameters.seed)}
 
     title = f"{found.title} (standardised)" if scaled else found.title
     return Job(name, {name: Method(title, found.group + suffix, found.defect)}, run, found.needs)

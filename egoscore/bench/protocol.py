@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,25 +32,19 @@ def ignore_choice(name: str, value: Any) -> None:
     """Report a chosen value to nobody."""
 
 
-class Draw:
+@dataclass
+class Hyperparameters:
     """The hyperparameters of one trial.
 
     A value depends on (data set, job, trial, name) only, not on other values or trials. `chosen`
     collects all values chosen so far; `report` is called with each of them.
     """
 
-    def __init__(
-        self,
-        dataset: str,
-        job: str,
-        trial: int,
-        report: Callable[[str, Any], None] = ignore_choice,
-    ) -> None:
-        self.dataset = dataset
-        self.job = job
-        self.trial = trial
-        self.report = report
-        self.chosen: dict[str, Any] = {}
+    dataset: str
+    job: str
+    trial: int
+    report: Callable[[str, Any], None] = ignore_choice
+    chosen: dict[str, Any] = field(default_factory=dict)
 
     @property
     def seed(self) -> int:
@@ -84,7 +78,7 @@ class Draw:
 
 Score = NDArray[np.floating] | Exception  # (N,), or why there is none
 Scores = dict[str, Score]
-Run = Callable[[AttributedGraph, Draw, frozenset[str]], Scores]
+Run = Callable[[AttributedGraph, Hyperparameters, frozenset[str]], Scores]
 _MANY = 4  # methods of a job that are not listed one by one
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bench.methods import jobs
-from egoscore.bench.protocol import Draw, Score, ignore_choice
+from egoscore.bench.protocol import Hyperparameters, Score, ignore_choice
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
 from egoscore.metrics import auc_interval, evaluate
@@ -64,17 +64,19 @@ def run_trial(task: Task, report: Callable[[str, Any], None] = ignore_choice) ->
     `report` is called with every parameter that is chosen.
     """
     graph = load(task.dataset, task.data_dir)
-    draw = Draw(task.dataset, task.job, task.trial, report)
+    parameters = Hyperparameters(task.dataset, task.job, task.trial, report)
     began, start = time.process_time(), peak_memory()
     try:
         with one_thread():
-            scores = jobs()[task.job].run(without_labels(graph), draw, frozenset(task.methods))
+            scores = jobs()[task.job].run(
+                without_labels(graph), parameters, frozenset(task.methods)
+            )
         records = [_evaluated(task, name, graph, scores[name]) for name in task.methods]
     except Exception as error:  # a rival may fail in any way, which is a result
         traceback.print_exc()
         records = task.records(_status(error), one_line(error))
     cost = {
-        "parameters": draw.chosen,
+        "parameters": parameters.chosen,
         "cpu_seconds": round(time.process_time() - began, 3),
         "start_mb": round(start, 1),
         "peak_mb": round(peak_memory(), 1),

@@ -36,7 +36,7 @@ def test_names_are_made_safe(datasets, names):
 def small(graph, monkeypatch):
     """Little work: one small network under every name, a moment of training."""
     monkeypatch.setattr(draw, "load_source", lambda name, data_dir: graph)
-    monkeypatch.setattr(draw, "Draw", QuickDraw)
+    monkeypatch.setattr(draw, "Hyperparameters", QuickDraw)
     monkeypatch.setattr(draw, "resolve", lambda kind, given: resolve(kind, given | {"steps": 10}))
     monkeypatch.setattr(draw, "PAPER_SOLVERS", ("em", "s4"))
     monkeypatch.setattr(draw, "_RUNS", 2)
@@ -44,7 +44,7 @@ def small(graph, monkeypatch):
     monkeypatch.setattr(draw, "_PLATE_ROWS", 1)
 
 
-class QuickDraw(draw.Draw):
+class QuickDraw(draw.Hyperparameters):
     epochs = 3
 
     def choose(self, name, options=None):

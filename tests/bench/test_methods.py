@@ -9,7 +9,7 @@ import torch
 
 from egoscore import EgoScore, generate_network
 from egoscore.bench.methods import OURS, choose_methods, job_of, jobs, methods
-from egoscore.bench.protocol import Draw
+from egoscore.bench.protocol import Hyperparameters
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.model import fit_model, make_networks
 from egoscore.detectors.paper.shards import measure_nodes
@@ -23,7 +23,7 @@ RIVALS = {
 }
 
 
-class Short(Draw):
+class Short(Hyperparameters):
     """A trial that trains for two epochs."""
 
     epochs = 2

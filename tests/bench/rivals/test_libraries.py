@@ -15,7 +15,7 @@ from pygod.nn.functional import double_recon_loss
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
-from egoscore.bench.protocol import Draw
+from egoscore.bench.protocol import Hyperparameters
 from egoscore.bench.rivals import library_fits
 from egoscore.bench.rivals.libraries import RIVALS
 from egoscore.graph import AttributedGraph
@@ -33,7 +33,7 @@ WITHOUT_CHANCE = {"lof", "scan", "radar"}
 
 
 def choose(name, trial=0, **given):
-    rival, draw = RIVALS[name], Draw("tiny", name, trial)
+    rival, draw = RIVALS[name], Hyperparameters("tiny", name, trial)
     chosen = {key: draw.choose(key) for key in rival.shared}
     chosen |= {key: draw.choose(key, options) for key, options in rival.own.items()}
     return chosen | given
