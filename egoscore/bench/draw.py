@@ -1,29 +1,34 @@
-"""Train on the data sets of a benchmark and draw all its figures."""
+"""What the figures of a benchmark show: train on its data sets, measure, draw, write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from egoscore.bench.figures import (
     PAPER_SOLVERS,
+    Reconstructions,
+    Version,
     energy_differences,
     energy_histograms,
-    measure_levels,
     plate,
     require_drawing,
     solver_errors,
 )
 from egoscore.bench.protocol import HIDDEN_SIZES, Hyperparameters
-from egoscore.detectors.paper.components import ComponentTable
+from egoscore.detectors.paper.compare import binarise
+from egoscore.detectors.paper.components import ComponentTable, measure
+from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.model import FittedModel, fit_model
+from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.settings import resolve
 from egoscore.errors import RunError, TrainingError
@@ -108,7 +113,7 @@ def draw_figures(
             with one_thread():
                 model = case.fit(0, hidden_size=HIDDEN_SIZES.get(dataset, (16,))[0])
                 write(_draw_plate(case, model), f"plate_{name}")
-                tables |= _reconstruct(case, model)
+                tables |= _measure_energies(case, model)
                 if dataset == ("books" if "books" in datasets else datasets[0]):
                     say(f"{name}: comparing solvers in {_RUNS} runs.")
                     write(_compare_solvers(case), "solver_errors")
@@ -127,10 +132,10 @@ def _draw_plate(case: _Case, model: FittedModel) -> Figure:
         f"nodes drawn at random (seed {model.seed}), those with ego-graphs of "
         f"{FEWEST} to {MOST} nodes first"
     )
-    return plate(case.graph, model, centres, model.seed, f"{title}\n{how}")
+    return plate(reconstruct(case.graph, model, centres, model.seed), f"{title}\n{how}")
 
 
-def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
+def _measure_energies(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
     """All single reconstructions, by title."""
     every, settings = case.graph.num_nodes, model.settings
     nodes = choose_nodes(every, _LARGE_SAMPLE if every > _LARGE else every, model.seed)
@@ -153,7 +158,64 @@ def _compare_solvers(case: _Case) -> Figure:
     ]
     nodes = choose_nodes(case.graph.num_nodes, _RUN_SAMPLE, seed=0)
     title = case.title(f"{case.some(len(nodes))}, mean ± standard deviation of {len(runs)} runs")
-    return solver_errors(case.graph, PAPER_SOLVERS, runs, nodes, title=title)
+    return solver_errors(measure_solvers(case.graph, PAPER_SOLVERS, runs, nodes), title)
+
+
+def measure_solvers(
+    graph: AttributedGraph,
+    solvers: Iterable[str],
+    runs: Sequence[FittedModel],
+    nodes: NDArray[np.int64],
+    num_levels: int = 9,
+) -> dict[str, list[ComponentTable]]:
+    """One reconstruction of `nodes` by every solver and run, a trained model whose seed is used."""
+    tables: dict[str, list[ComponentTable]] = {solver: [] for solver in solvers}
+    for model in runs:
+        egos = model.ego_graphs(graph, choose_device(-1))
+        for solver, measured in tables.items():
+            measured.append(measure_levels(model, egos, solver, num_levels, model.seed, nodes))
+    return tables
+
+
+def measure_levels(
+    model: FittedModel,
+    egos: EgoGraphs,
+    solver: str,
+    num_levels: int,
+    seed: int,
+    nodes: NDArray[np.int64],
+) -> ComponentTable:
+    """One reconstruction of every node at every level."""
+    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
+    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
+
+
+def reconstruct(
+    graph: AttributedGraph, model: FittedModel, nodes: NDArray[np.int64], seed: int
+) -> Reconstructions:
+    """The ego-graphs of `nodes`, and one reconstruction per level; `seed` keys the noise."""
+    settings, cpu = model.settings, choose_device(-1)
+    config = ReconstructionConfig(settings.num_levels, 1, settings.steps, settings.solver)
+    egos = model.ego_graphs(graph, cpu)
+    rows = []
+    with torch.inference_mode():
+        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.sde, config, seed)
+        for node in nodes:
+            batch = egos.batch(np.array([node]))
+            restored_x, restored_adj = process.restore(batch, [0])  # (K, 1, 1, n, …)
+            x = torch.cat([batch.x, restored_x[:, 0, 0]])
+            if not bool(torch.isfinite(x).all()):
+                raise TrainingError(
+                    f"The reconstruction of node {graph.ids[node]!r} is not finite; train with a "
+                    "smaller lr."
+                )
+            adj = torch.cat([batch.adj, binarise(restored_adj[:, 0, 0])])
+            distance = (x - batch.x).norm(dim=-1)  # (K + 1, n)
+            # relative to features that are all zero an error is infinite, and no error is 0
+            error = (distance / batch.x.norm(dim=-1)).where(distance > 0, 0.0)
+            rows.append(list(map(Version, adj.numpy(), error.numpy())))
+    names = [str(graph.ids[node]) for node in nodes]
+    return Reconstructions(process.taus, names, rows, graph.directed, seed)
 
 
 def safe_names(datasets: Sequence[str]) -> list[str]:

@@ -1,24 +1,20 @@
-"""The paper's figures: errors of solvers, energies, ego-graphs beside their reconstructions."""
+"""The paper's figures: errors of solvers, energies, ego-graphs beside their reconstructions.
+
+In: measurements, which `draw.py` makes. Out: matplotlib's figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from egoscore.detectors.paper.compare import binarise
-from egoscore.detectors.paper.components import ComponentTable, measure
-from egoscore.detectors.paper.ego import EgoGraphs
-from egoscore.detectors.paper.model import FittedModel
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
-from egoscore.errors import RunError, TrainingError
-from egoscore.graph import AttributedGraph
-from egoscore.runtime import choose_device
+from egoscore.detectors.paper.components import ComponentTable
+from egoscore.errors import RunError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,34 +52,20 @@ def require_drawing() -> None:
         )
 
 
-def solver_errors(
-    graph: AttributedGraph,
-    solvers: Iterable[str],
-    runs: Sequence[FittedModel],
-    nodes: NDArray[np.int64] | None = None,
-    num_levels: int = 9,
-    title: str = "",
-) -> Figure:
+def solver_errors(tables: Mapping[str, Sequence[ComponentTable]], title: str = "") -> Figure:
     """Mean errors of features and structure against the noise level, one line per solver.
 
-    Every run is a trained model, whose seed keys the noise. Lines are means over runs, bands one
-    standard deviation. By default all nodes are reconstructed, once.
+    `tables` has the runs of every solver. Lines are means over runs, bands one standard deviation.
     """
     require_drawing()
     from matplotlib.figure import Figure
 
-    chosen = np.arange(graph.num_nodes) if nodes is None else nodes
-    tables: dict[str, list[ComponentTable]] = {solver: [] for solver in solvers}
-    for model in runs:
-        egos = model.ego_graphs(graph, choose_device(-1))
-        for solver, measured in tables.items():
-            measured.append(measure_levels(model, egos, solver, num_levels, model.seed, chosen))
     figure = Figure(figsize=(9.0, 3.9), layout="constrained")
     axes = figure.subplots(1, len(_ERRORS))
     for axis, (component, label) in zip(axes, _ERRORS.items(), strict=True):
-        for solver, measured in tables.items():
-            errors = np.stack([table.component(component).mean(axis=0) for table in measured])
-            _draw_spread(axis, measured[0].taus, errors, solver)
+        for solver, runs in tables.items():
+            errors = np.stack([table.component(component).mean(axis=0) for table in runs])
+            _draw_spread(axis, runs[0].taus, errors, solver)
         axis.set_xlabel("noise level τ (time of the diffusion, T = 1)")
         axis.set_ylabel(label)
         axis.set_ylim(bottom=0.0)
@@ -91,19 +73,6 @@ def solver_errors(
     axes[0].legend(fontsize=9, handlelength=3.5)
     figure.suptitle(title, fontsize=11)
     return figure
-
-
-def measure_levels(
-    model: FittedModel,
-    egos: EgoGraphs,
-    solver: str,
-    num_levels: int,
-    seed: int,
-    nodes: NDArray[np.int64],
-) -> ComponentTable:
-    """One reconstruction of every node at every level."""
-    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
-    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
 
 
 def _draw_spread(
@@ -207,18 +176,27 @@ class Version:
         return np.argwhere(self.adj if directed else np.triu(self.adj))
 
 
-def plate(
-    graph: AttributedGraph,
-    model: FittedModel,
-    nodes: NDArray[np.int64],
-    seed: int,
-    title: str = "",
-) -> Figure:
-    """The ego-graphs of `nodes`, one per row, and their reconstructions from every level.
+@dataclass(frozen=True)
+class Reconstructions:
+    """Ego-graphs and their reconstructions.
+
+    Attributes: `taus` the levels; `names` of the centres; `versions`, for every centre the original
+    and one reconstruction per level; `directed` whether edges are arcs; `seed` of the noise.
+    """
+
+    taus: list[float]
+    names: list[str]
+    versions: list[list[Version]]
+    directed: bool
+    seed: int
+
+
+def plate(found: Reconstructions, title: str = "") -> Figure:
+    """Ego-graphs, one per row, and their reconstructions from every level.
 
     A row has one layout. Colour is the relative error of a node's features, from cyan (perfect)
     to magenta (as large as the features, or larger); a black ring marks the centre. n and e count
-    nodes and edges; an arc is drawn as a line. `seed` keys the noise and the layout.
+    nodes and edges; an arc is drawn as a line. The seed also keys the layout.
     """
     require_drawing()
     from matplotlib import colormaps
@@ -227,18 +205,16 @@ def plate(
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    taus, rows = reconstruct(graph, model, nodes, seed)
-    heads = ["Original", *(f"τ = {tau:g}" for tau in taus)]
-    size = (_COLUMN * len(heads), _ROW * len(nodes) + 1.0)
+    heads = ["Original", *(f"τ = {tau:g}" for tau in found.taus)]
+    size = (_COLUMN * len(heads), _ROW * len(found.names) + 1.0)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.04))
-    axes = figure.subplots(len(nodes), len(heads), squeeze=False)
+    axes = figure.subplots(len(found.names), len(heads), squeeze=False)
     colours = ScalarMappable(Normalize(0.0, 1.0, clip=True), colormaps["cool"])
-    for line, node, versions in zip(axes, nodes, rows, strict=True):
-        layout = _layout(versions[0], seed)
-        for axis, version in zip(line, versions, strict=True):
-            _draw(axis, version, layout, graph.directed, colours)
-        name = ascii(str(graph.ids[node]))[1:-1]
-        line[0].set_ylabel(f"node {name:.14}", fontsize=7, parse_math=False)
+    for row, name, versions in zip(axes, found.names, found.versions, strict=True):
+        layout = _layout(versions[0], found.seed)
+        for axis, version in zip(row, versions, strict=True):
+            _draw(axis, version, layout, found.directed, colours)
+        row[0].set_ylabel(f"node {ascii(name)[1:-1]:.14}", fontsize=7, parse_math=False)
     for axis, head in zip(axes[0], heads, strict=True):
         axis.set_title(f"{head}\n{axis.get_title()}", fontsize=8, pad=2.5)
     bar = figure.colorbar(
@@ -248,33 +224,6 @@ def plate(
     bar.ax.tick_params(labelsize=7)
     figure.suptitle(title, fontsize=10)
     return figure
-
-
-def reconstruct(
-    graph: AttributedGraph, model: FittedModel, nodes: NDArray[np.int64], seed: int
-) -> tuple[list[float], list[list[Version]]]:
-    """The levels, and for every node its ego-graph and one reconstruction per level."""
-    settings, cpu = model.settings, choose_device(-1)
-    config = ReconstructionConfig(settings.num_levels, 1, settings.steps, settings.solver)
-    egos = model.ego_graphs(graph, cpu)
-    rows = []
-    with torch.inference_mode():
-        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.sde, config, seed)
-        for node in nodes:
-            batch = egos.batch(np.array([node]))
-            restored_x, restored_adj = process.restore(batch, [0])  # (K, 1, 1, n, …)
-            x = torch.cat([batch.x, restored_x[:, 0, 0]])
-            if not bool(torch.isfinite(x).all()):
-                raise TrainingError(
-                    f"The reconstruction of node {graph.ids[node]!r} is not finite; train with a "
-                    "smaller lr."
-                )
-            adj = torch.cat([batch.adj, binarise(restored_adj[:, 0, 0])])
-            distance = (x - batch.x).norm(dim=-1)  # (K + 1, n)
-            # relative to features that are all zero an error is infinite, and no error is 0
-            error = (distance / batch.x.norm(dim=-1)).where(distance > 0, 0.0)
-            rows.append(list(map(Version, adj.numpy(), error.numpy())))
-    return process.taus, rows
 
 
 def _layout(original: Version, seed: int) -> NDArray[np.float64]:
