@@ -39,12 +39,12 @@ def bench(
     Give the same command again to continue a benchmark that was interrupted. With its defaults
     it takes days on a laptop; --datasets disney --trials 3 takes minutes.
     """
-    from egoscore.bench.command import list_rows, run_and_report
+    from egoscore.bench.command import print_methods, run_and_report
     from egoscore.bench.runner import Benchmark
     from egoscore.bench.worker import Limits
 
     if list_methods:
-        list_rows()
+        print_methods()
         return
     plan = Benchmark(
         datasets=names(datasets),

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from egoscore.bench.families.varied_outliers import (
+from egoscore.bench.families.outliers import (
     HIDDEN,
-    SHOWING,
+    VISIBLE,
     hide,
     inject,
     plant_rings,
@@ -21,44 +21,44 @@ NUM_NODES, NUM_FEATURES, COUNT = 500, 20, 42
 RNG = np.random.default_rng(5)
 FEATURES = RNG.standard_normal((NUM_NODES, NUM_FEATURES)).astype(np.float32)
 WORDS = (FEATURES > 1).astype(np.float32)
-# A cycle: every node has two ties.
-TIES = np.stack([np.arange(NUM_NODES), (np.arange(NUM_NODES) + 1) % NUM_NODES])
-PLANTERS = [*SHOWING.values(), switch_on]
+# A cycle: every node has two edges.
+EDGES = np.stack([np.arange(NUM_NODES), (np.arange(NUM_NODES) + 1) % NUM_NODES])
+PLANTERS = [*VISIBLE.values(), switch_on]
 
 
 def plant(planter, features=FEATURES, count=COUNT):
-    return planter(np.random.default_rng(0), features, TIES, count)
+    return planter(np.random.default_rng(0), features, EDGES, count)
 
 
-def new_ties(found):
-    np.testing.assert_array_equal(found.ties[:, :NUM_NODES], TIES)
-    return found.ties[:, NUM_NODES:]
+def new_edges(found):
+    np.testing.assert_array_equal(found.edges[:, :NUM_NODES], EDGES)
+    return found.edges[:, NUM_NODES:]
 
 
 @pytest.mark.parametrize("planter", PLANTERS)
 @pytest.mark.parametrize("count", [12, 13, 42])
 def test_only_outliers_change_and_nothing_in_place(planter, count):
-    features, ties = FEATURES.copy(), TIES.copy()
+    features, edges = FEATURES.copy(), EDGES.copy()
     found = plant(planter, count=count)
     np.testing.assert_array_equal(FEATURES, features)
-    np.testing.assert_array_equal(TIES, ties)
+    np.testing.assert_array_equal(EDGES, edges)
     is_outlier = found.kinds != "normal"
     assert is_outlier.sum() == count
     np.testing.assert_array_equal(found.features[~is_outlier], FEATURES[~is_outlier])
-    assert is_outlier[new_ties(found)[0]].all()
+    assert is_outlier[new_edges(found)[0]].all()
 
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_hidden_outliers_are_of_the_kinds_asked_for(name):
     community = np.arange(NUM_NODES) % 5
     urn = Urn.fill(community, np.ones(NUM_NODES))
-    propose = partial(urn.draw_ties, np.random.default_rng(1), 0.5)
-    found = hide(np.random.default_rng(0), FEATURES, TIES, COUNT, name, urn, propose)
+    propose = partial(urn.draw_edges, np.random.default_rng(1), 0.5)
+    found = hide(np.random.default_rng(0), FEATURES, EDGES, COUNT, name, urn, propose)
     is_outlier = found.kinds != "normal"
     assert is_outlier.sum() == COUNT
     expected = set(HIDDEN) - {"mixture"} if name == "mixture" else {name}
     assert set(found.kinds[is_outlier].tolist()) == expected
-    assert found.ties.shape == TIES.shape
+    assert found.edges.shape == EDGES.shape
     is_same = (found.features == FEATURES).all(axis=1)
     assert is_same[~is_outlier | (found.kinds == "structural")].all()
 
@@ -80,7 +80,7 @@ def test_injected_cliques_are_complete():
     members = np.flatnonzero(found.kinds == "structural")
     assert len(members) == 20  # two cliques of ten
     adjacency = np.zeros((NUM_NODES, NUM_NODES), dtype=int)
-    sources, targets = new_ties(found)
+    sources, targets = new_edges(found)
     adjacency[sources, targets] = adjacency[targets, sources] = 1
     np.testing.assert_array_equal(adjacency[members].sum(axis=1), 9)
     assert np.trace(np.linalg.matrix_power(adjacency, 3)) == 2 * 10 * 9 * 8
@@ -95,7 +95,7 @@ def test_members_of_a_ring_are_alike_and_know_each_other():
     in_ring = alike > 0.1
     np.testing.assert_array_equal(in_ring.sum(axis=1), 5)  # seven rings of six
     assert alike[in_ring].mean() == pytest.approx(0.49, abs=0.05)
-    sources, targets = np.searchsorted(members, new_ties(found))
+    sources, targets = np.searchsorted(members, new_edges(found))
     assert in_ring[sources, targets].all()
     assert len(sources) / (in_ring.sum() / 2) == pytest.approx(0.5, abs=0.15)
 
@@ -119,10 +119,10 @@ def test_intense_words_are_more_of_them():
     assert after[before == 0].mean() == pytest.approx(0.15, abs=0.04)
 
 
-def test_spammers_have_further_ties_and_their_own_features():
+def test_spammers_have_further_edges_and_their_own_features():
     found = plant(plant_spammers)
     np.testing.assert_array_equal(found.features, FEATURES)
-    sources, targets = new_ties(found)
+    sources, targets = new_edges(found)
     assert (sources != targets).all()
     further = np.bincount(sources, minlength=NUM_NODES)[found.kinds == "spammers"]
     assert 2 <= further.mean() <= 4

@@ -6,15 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
+from egoscore.bench.reference import Published, published
 from egoscore.bench.results import Facts, Results
-from egoscore.bench.summary import Cell, Published, Table, note, published, shown
+from egoscore.bench.table import Cell, Table, display_name
 
 FACTS = Facts(124, 335, 28, 6, "a")
 
 
 def trial(number, auc, **more):
-    """What a trial that ended well leaves; every metric has numbers of its own."""
+    """What a trial that succeeded leaves; every metric has numbers of its own."""
     known = {"dataset": "disney", "method": "lof", "trial": number, "status": "ok"}
     metrics = {"roc_auc": auc, "average_precision": auc / 2, "recall_at_k": auc / 4}
     cost = {"size_correlation": auc - 0.5, "cpu_seconds": 2.0 + number}
@@ -80,7 +81,7 @@ def test_a_table_has_what_was_run_in_the_order_of_the_methods(tmp_path):
     results.add([trial(0, 0.7, dataset="net"), trial(1, 0.9, dataset="net")])
     table = Table.of(results, "average_precision")
     assert table.datasets == ("net", "disney")
-    assert table.rows == tuple(row for row in rows() if row in {"rec", "lof", "degree"})
+    assert table.rows == tuple(row for row in methods() if row in {"rec", "lof", "degree"})
     filled = [("degree", "disney"), ("lof", "net"), ("lof", "disney"), ("rec", "disney")]
     assert list(table.cells) == filled
     assert table.cells["lof", "net"].mean == pytest.approx(40.0)
@@ -120,7 +121,7 @@ def test_a_note_tells_of_trials_that_are_missing_or_failed():
     more = Cell.of([*full, trial(3, 0.5)], "roc_auc")
     table = table_of(cells | {("lof", "net"): more}, ("disney", "net"))  # nobody else's business
     for row, (_, text) in expected.items():
-        assert note(table, table.cells[row, "disney"], "disney") == text
+        assert table.note(table.cells[row, "disney"], "disney") == text
     assert [table.most_trials(name) for name in ("disney", "net", "books")] == [3, 4, 0]
 
 
@@ -144,7 +145,7 @@ def test_published_values_are_those_of_the_metric_the_row_and_the_network():
     [("books", "Books"), ("./books", "books"), ("/data/my.Net/", "my.Net"), ("net_1", "net_1")],
 )
 def test_data_sets_have_a_capital_and_folders_their_own_name(dataset, name):
-    assert shown(dataset) == name
+    assert display_name(dataset) == name
 
 
 def test_values_of_the_papers_tables():
@@ -165,4 +166,4 @@ def test_every_metric_has_eighteen_methods_on_six_networks():
 
 
 def test_every_published_method_is_a_row():
-    assert {method for _, method, _ in published()} <= set(rows())
+    assert {method for _, method, _ in published()} <= set(methods())

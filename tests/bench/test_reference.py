@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from egoscore.bench.chance import CHANCE, average_precision, recall_at_k
-from egoscore.bench.summary import TITLES
+from egoscore.bench.reference import CHANCE, average_precision, recall_at_k
+from egoscore.bench.table import TITLES
 from egoscore.metrics import evaluate
 
 

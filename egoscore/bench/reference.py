@@ -1,21 +1,48 @@
-"""Results of a random ranking: mean and standard deviation in closed form.
-
-Every order of n nodes is as likely as every other; k of them are outliers.
-"""
+"""What measured results are compared with: published results, and those of a random ranking."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from math import sqrt
 
 import numpy as np
 
 
 @dataclass(frozen=True)
+class Published:
+    """Mean, standard deviation and maximum in percent, or the `failure` instead."""
+
+    mean: float = 0.0
+    std: float = 0.0
+    largest: float = 0.0
+    failure: str = ""
+
+
+@cache
+def published() -> dict[tuple[str, str, str], Published]:
+    """The published results by (metric, method, data set)."""
+    text = (files("egoscore.bench") / "published.csv").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    found = {}
+    for row in csv.DictReader(lines):
+        key = row["metric"], row["method"], row["dataset"]
+        if row["std"]:
+            found[key] = Published(float(row["mean"]), float(row["std"]), float(row["max"]))
+        else:
+            found[key] = Published(failure=row["mean"])
+    return found
+
+
+@dataclass(frozen=True)
 class Chance:
-    """Mean and standard deviation of a metric, in percent."""
+    """Mean and standard deviation of a metric over all rankings, in percent.
+
+    Every ranking of n nodes is equally likely; k of them are outliers.
+    """
 
     mean: float
     std: float

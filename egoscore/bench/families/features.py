@@ -1,7 +1,7 @@
 """Features of a varied network: numbers, heavy-tailed ones, categories, words, a curved surface.
 
-All start from the same hidden values: what a node has in common with its neighbours, what is its
-own, both of low rank so that features predict each other, and noise.
+All start from the same hidden values: what a node shares with its neighbours and what it does not,
+both of low rank so that features predict each other, and noise.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def draw_features(
 ) -> NDArray[np.float32]:
     """Features (N, num_features) of this `kind`, a name in `FEATURE_KINDS`.
 
-    Nodes have in common what their `community` (N,) has, or, with `positions` (N, 2) on a plane,
-    what changes smoothly over it.
+    What nodes share depends on their `community` (N,) or, given `positions` (N, 2) on a plane,
+    changes smoothly over it.
     """
     hidden = _draw_hidden(rng, num_features, community, positions)
     features = FEATURE_KINDS[kind](rng, hidden)
