@@ -24,10 +24,10 @@ from scipy.stats import spearmanr
 from egoscore import EgoScore, load_dataset
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import measure
-from egoscore.detectors.paper.grid import levels, num_steps
 from egoscore.detectors.paper.model import fit_model
 from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.detectors.paper.solve import SOLVERS
+from egoscore.detectors.paper.steps import levels, num_steps
 
 INTRODUCTION = """# Solvers and evaluations
 

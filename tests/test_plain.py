@@ -13,10 +13,10 @@ import torch
 from egoscore import AttributedGraph
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.grid import levels, num_steps
 from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.detectors.paper.sde import VP
 from egoscore.detectors.paper.solve import SOLVERS
+from egoscore.detectors.paper.steps import levels, num_steps
 from egoscore.detectors.paper.train import TrainingState, _accumulate_gradients, _times
 
 SEED, LARGEST, HIDDEN, NUM_FEATURES = 3, 9, 8, 5

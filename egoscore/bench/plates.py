@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from egoscore.detectors.paper.compare import binarise
+from egoscore.detectors.paper.components import binarise
 from egoscore.detectors.paper.model import FittedModel
 from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
 from egoscore.errors import RunError, TrainingError

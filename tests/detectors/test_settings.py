@@ -82,7 +82,7 @@ FIELDS = [(preset, one) for preset in PRESETS for one in fields(settings_of(pres
 TABLES = {
     "dissimilarity": ("detectors.paper.combine", "DISSIMILARITIES", set()),
     "weighting": ("detectors.paper.combine", "WEIGHTINGS", set()),
-    "model": ("detectors.paper.models", "MODELS", set()),
+    "model": ("detectors.paper.settings", "MODELS", set()),
     "positions": ("graph.positions", "POSITIONS", {"none"}),
     "sde": ("detectors.paper.sde", "SDES", set()),
     "solver": ("detectors.paper.solve", "SOLVERS", set()),

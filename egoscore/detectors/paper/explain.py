@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from egoscore.detectors.paper.compare import binarise
-from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
+from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, binarise
 from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.deviations import Units, far_off, largest_deviations

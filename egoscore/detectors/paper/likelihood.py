@@ -20,9 +20,9 @@ from torch import Tensor
 
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.grid import time_left
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
 from egoscore.detectors.paper.sde import END_TIME, VE, Sde
+from egoscore.detectors.paper.steps import time_left
 from egoscore.errors import TrainingError
 from egoscore.random import Keys, Purpose
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from torch import Tensor
 
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.models import model_class
 from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.detectors.paper.sde import SDES, Sde
-from egoscore.detectors.paper.settings import PaperSettings
+from egoscore.detectors.paper.settings import MODELS, PaperSettings
 from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
 from egoscore.detectors.serialization import named_under
 from egoscore.errors import InputError
@@ -128,8 +128,17 @@ def make_networks(
 ) -> GenerativeModel:
     """Untrained networks as the settings describe them."""
     num_positions = 0 if settings.positions == "none" else NUM_POSITIONS
-    make = model_class(settings.model)
+    make = _model_class(settings.model)
     return make(num_features, settings.hidden_size, directed, seed, num_positions)
+
+
+def _model_class(name: str) -> Callable[..., GenerativeModel]:
+    found = MODELS[name]
+    if not isinstance(found, str):
+        return found
+    module, _, attribute = found.partition(":")
+    kind: Callable[..., GenerativeModel] = getattr(import_module(module), attribute)
+    return kind
 
 
 def with_positions(graph: AttributedGraph, settings: PaperSettings, seed: int) -> AttributedGraph:

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.grid import levels, num_steps
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
 from egoscore.detectors.paper.sde import Sde, per_graph, perturb
 from egoscore.detectors.paper.solve import SOLVERS, ReverseProcess
+from egoscore.detectors.paper.steps import levels, num_steps
 from egoscore.random import Keys, Purpose
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from egoscore.detectors.paper.models import MODELS
 from egoscore.detectors.settings import (
     flag,
     multiple_of,
@@ -16,6 +16,17 @@ from egoscore.detectors.settings import (
     setting,
     whole,
 )
+
+if TYPE_CHECKING:
+    from egoscore.detectors.paper.generative import GenerativeModel
+
+# Generative models by name: "module:class", imported on use because `--help` lists the names; or
+# the class itself. Adding a model adds one line.
+MODELS: dict[str, str | Callable[..., GenerativeModel]] = {
+    "gdss": "egoscore.detectors.paper.generative:ScoreModel",
+    "gdss-graff": "egoscore.detectors.paper.generative:GraffScoreModel",
+    "congress": "egoscore.detectors.paper.congress:JointModel",
+}
 
 
 def _names(module: str, table: str, *more: str) -> Callable[[], Collection[str]]:

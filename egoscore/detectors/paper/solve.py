@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from egoscore.detectors.paper.grid import StepTimes, even_steps, shrinking_steps, steps_too_far
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import Sde, per_graph
 from egoscore.detectors.paper.steps import (
     Coefficients,
+    StepTimes,
     euler_maruyama,
+    even_steps,
     extrapolated_gradient,
     extrapolation_weight,
     langevin,
     probability_flow,
     reverse_diffusion,
+    shrinking_steps,
+    steps_too_far,
     symmetric_splitting,
 )
 from egoscore.random import Purpose

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.paper.adam import Adam
+from egoscore.detectors.neural_networks import Adam
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.kernels.gradient import Noised

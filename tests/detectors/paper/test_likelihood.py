@@ -14,7 +14,6 @@ from egoscore import generate_network
 from egoscore.detectors.paper import likelihood
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.grid import LAST_TIME
 from egoscore.detectors.paper.likelihood import (
     LikelihoodConfig,
     follow_flow,
@@ -23,6 +22,7 @@ from egoscore.detectors.paper.likelihood import (
 )
 from egoscore.detectors.paper.noise import pair_order
 from egoscore.detectors.paper.sde import SDES, VE, VP
+from egoscore.detectors.paper.steps import LAST_TIME
 from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
 from egoscore.errors import TrainingError
 from egoscore.graph import AttributedGraph, FeatureScaling

@@ -18,16 +18,18 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from egoscore.detectors.elu import elu_plus_1_, times_slope_
+from egoscore.detectors.neural_networks import Linear, Mlp
 from egoscore.detectors.paper.ego import EgoBatch
 from egoscore.detectors.paper.kernels.attention import attend, attend_back
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_, times_slope_
 from egoscore.detectors.paper.kernels.packed import Packing, pack_nodes, pack_pairs, propagate
-from egoscore.detectors.paper.layers import GradientFlowConvolution, GraphConvolution, Linear, Mlp
 from egoscore.detectors.paper.networks import (
     NUM_CHANNELS,
     AdjacencyNetwork,
     Attention,
     FeatureNetwork,
+    GradientFlowConvolution,
+    GraphConvolution,
 )
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import Sde

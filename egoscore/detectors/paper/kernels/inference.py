@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from egoscore.detectors.elu import elu_plus_1_
+from egoscore.detectors.neural_networks import Linear, Mlp
 from egoscore.detectors.paper.kernels.attention import attend
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_
 from egoscore.detectors.paper.kernels.packed import propagate, same_sizes
-from egoscore.detectors.paper.layers import Linear, Mlp
 from egoscore.detectors.paper.networks import (
     NUM_CHANNELS,
     AdjacencyNetwork,
