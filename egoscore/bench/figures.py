@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from egoscore.bench.plates import require_drawing
 from egoscore.detectors.paper.components import ComponentTable, measure
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.model import FittedModel
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.graph import AttributedGraph
 from egoscore.runtime import choose_device
 
@@ -86,8 +86,8 @@ def measure_levels(
     nodes: NDArray[np.int64],
 ) -> ComponentTable:
     """One reconstruction of every node at every level."""
-    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
-    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
+    chosen = replace(model.settings, num_levels=num_levels, num_samples=1, solver=solver)
+    return measure(egos, model.scoring_networks(), chosen, seed, nodes)
 
 
 def _draw_spread(

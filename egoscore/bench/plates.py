@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.paper.components import binarise
 from egoscore.detectors.paper.model import FittedModel
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.random import Purpose, uniforms
@@ -116,12 +116,11 @@ def reconstruct(
     graph: AttributedGraph, model: FittedModel, nodes: NDArray[np.int64], seed: int
 ) -> tuple[list[float], list[list[Version]]]:
     """The levels, and for every node its ego-graph and one reconstruction per level."""
-    settings, cpu = model.settings, choose_device(-1)
-    config = ReconstructionConfig(settings.num_levels, 1, settings.steps, settings.solver)
+    cpu = choose_device(-1)
     egos = model.ego_graphs(graph, cpu)
     rows = []
     with torch.inference_mode():
-        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.sde, config, seed)
+        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.settings, seed)
         for node in nodes:
             batch = egos.batch(np.array([node]))
             restored_x, restored_adj = process.restore(batch, [0])  # (K, 1, 1, n, …)

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs, padded_entries
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
-from egoscore.detectors.paper.sde import Sde
+from egoscore.detectors.paper.reconstruct import Reconstruction
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.errors import TrainingError
 
 LEVEL_COMPONENTS = (
@@ -73,18 +73,17 @@ class ComponentTable:
 
     @classmethod
     def from_columns(
-        cls, columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+        cls, columns: Mapping[str, NDArray[Any]], taus: Sequence[float], num_samples: int
     ) -> ComponentTable:
-        """The reverse of `columns`; `facts` has the levels and the number of samples."""
-        taus = tuple(facts["taus"])
+        """The reverse of `columns`; a KeyError names a column that is missing."""
         values = [[columns[f"{name}@{tau:g}"] for name in LEVEL_COMPONENTS] for tau in taus]
         return cls(
             node=columns["node"],
             ego_size=columns["ego_size"],
             energy=columns["energy"],
             values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
-            taus=taus,
-            num_samples=facts["num_samples"],
+            taus=tuple(taus),
+            num_samples=num_samples,
         )
 
     @classmethod
@@ -140,8 +139,7 @@ def normalised_energy(x: Tensor, adj: Tensor) -> Tensor:
 def measure(
     egos: EgoGraphs,
     model: GenerativeModel,
-    sde: Sde,
-    config: ReconstructionConfig,
+    settings: PaperSettings,
     seed: int,
     centres: NDArray[np.int64],
     advance: Callable[[int], None] = lambda count: None,
@@ -151,10 +149,10 @@ def measure(
     A node's numbers hardly depend on the other nodes: matrix products may differ in the last bits,
     and padding adds nothing where ego-graphs of different sizes share a batch.
     """
-    chains = config.num_levels * config.num_samples
+    chains = settings.num_levels * settings.num_samples
     parts = []
     with torch.inference_mode():
-        reconstruction = Reconstruction(egos, model, sde, config, seed)
+        reconstruction = Reconstruction(egos, model, settings, seed)
         for chunk in egos.chunks(centres, max(1, _CAPACITY // chains), _FILL // chains):
             parts.append(_measure_batch(reconstruction, egos.batch(chunk)))
             advance(len(chunk))
@@ -162,10 +160,10 @@ def measure(
 
 
 def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> ComponentTable:
-    config = reconstruction.config
+    settings = reconstruction.settings
     energy = normalised_energy(batch.x, batch.adj)
     groups = []
-    for samples in _sample_groups(batch, config):
+    for samples in _sample_groups(batch, settings):
         restored_x, restored_adj = reconstruction.restore(batch, samples)
         groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
     averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
@@ -182,16 +180,16 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
         energy=energy.cpu().numpy(),
         values=averaged.cpu().numpy(),
         taus=tuple(reconstruction.taus),
-        num_samples=config.num_samples,
+        num_samples=settings.num_samples,
     )
 
 
-def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
+def _sample_groups(batch: EgoBatch, settings: PaperSettings) -> list[range]:
     """The samples in groups that fit into memory: usually a single group."""
-    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
+    per_sample = settings.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
     together = max(1, _CAPACITY // per_sample)
-    starts = range(0, config.num_samples, together)
-    return [range(start, min(start + together, config.num_samples)) for start in starts]
+    starts = range(0, settings.num_samples, together)
+    return [range(start, min(start + together, settings.num_samples)) for start in starts]
 
 
 def _first_bad(nodes: NDArray[np.int64], values: Tensor) -> np.int64:

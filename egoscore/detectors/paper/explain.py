@@ -57,17 +57,17 @@ class _Usual:
 class ReconstructionExplainer(Explainer):
     """Reasons for the nodes of a network whose ego-graphs were reconstructed.
 
-    `graph` has the user's features; those of the ego-graphs in `way` are scaled by `scaling`.
+    `graph` has the user's features; those of the ego-graphs are scaled by `scaling`.
     """
 
     def __init__(
         self,
-        way: Reconstruction,
+        reconstruction: Reconstruction,
         graph: AttributedGraph,
         scaling: FeatureScaling,
         table: ComponentTable,
     ) -> None:
-        self.way, self.graph, self.table = way, graph, table
+        self.reconstruction, self.graph, self.table = reconstruction, graph, table
         self.units = Units.of(graph, scaling)
         self._usual_by_size: dict[int, _Usual] = {}
         self._measured = level_means(table)
@@ -108,10 +108,10 @@ class ReconstructionExplainer(Explainer):
         return _Usual(UsualErrors.one_by_one(errors), usual)
 
     def _there_and_back(self, nodes: NDArray[np.int64]) -> list[_Return]:
-        batch = self.way.egos.batch(nodes)
-        members, _ = self.way.egos.members(nodes)
+        egos, num_samples = self.reconstruction.egos, self.reconstruction.settings.num_samples
+        batch, (members, _) = egos.batch(nodes), egos.members(nodes)
         with torch.inference_mode():
-            x, adj = self.way.restore(batch, range(self.way.config.num_samples))
+            x, adj = self.reconstruction.restore(batch, range(num_samples))
             restored = x.mean(dim=(0, 1)), binarise(adj).mean(dim=(0, 1))
         arrays = [part.cpu().numpy() for part in (batch.x, batch.adj, *restored)]
         found = []

@@ -34,7 +34,7 @@ def _names(module: str, table: str, *more: str) -> Callable[[], Collection[str]]
     return lambda: (*more, *getattr(import_module(f"egoscore.{module}"), table))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperSettings:
     """What determines the model and the score, except data and seed.
 

@@ -23,14 +23,14 @@ from egoscore.detectors.paper.components import (
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
 from egoscore.detectors.paper.noise import EgoNoise
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.detectors.paper.sde import VP, perturb
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.solve import SOLVERS, ReverseProcess
 from egoscore.graph import AttributedGraph
 from egoscore.random import Keys, Purpose
 
 SEED = 11
-CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20, solver="em")
+CONFIG = PaperSettings(num_levels=3, num_samples=2, steps=20, solver="em")
 
 
 def example(directed):
@@ -87,9 +87,9 @@ def plain_components(egos, model, node, tau, level, sample, solver):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_table_equals_a_plain_computation_chain_by_chain(solver, directed):
     egos, model = example(directed)
-    config = ReconstructionConfig(3, 2, 20, solver)
+    config = PaperSettings(num_levels=3, num_samples=2, steps=20, solver=solver)
     nodes = np.arange(30)
-    table = measure(egos, model, VP(), config, SEED, nodes)
+    table = measure(egos, model, config, SEED, nodes)
     assert table.taus == pytest.approx((0.25, 0.5, 0.75))
     for node in (0, 7, 13, 29):
         for level, tau in enumerate(table.taus):
@@ -103,7 +103,7 @@ def test_the_table_equals_a_plain_computation_chain_by_chain(solver, directed):
 
 def test_an_isolated_node_has_finite_components_and_no_structure_error():
     egos, model = example(False)
-    table = measure(egos, model, VP(), CONFIG, SEED, np.arange(30))
+    table = measure(egos, model, CONFIG, SEED, np.arange(30))
     assert table.ego_size[29] == 1
     assert np.isfinite(table.values[29]).all()
     assert not table.component("structure_error")[29].any()
@@ -112,32 +112,32 @@ def test_an_isolated_node_has_finite_components_and_no_structure_error():
 
 def test_a_nodes_numbers_do_not_depend_on_company_order_or_batch_size(monkeypatch):
     egos, model = example(False)
-    everyone = measure(egos, model, VP(), CONFIG, SEED, np.arange(30))
+    everyone = measure(egos, model, CONFIG, SEED, np.arange(30))
     some = np.array([21, 3, 8])
-    few = measure(egos, model, VP(), CONFIG, SEED, some)
+    few = measure(egos, model, CONFIG, SEED, some)
     monkeypatch.setattr(components, "_CAPACITY", 1)  # every ego-graph by itself
-    alone = measure(egos, model, VP(), CONFIG, SEED, np.arange(30)[::-1])
+    alone = measure(egos, model, CONFIG, SEED, np.arange(30)[::-1])
     np.testing.assert_allclose(few.values, everyone.values[np.sort(some)], rtol=1e-4)
     np.testing.assert_allclose(alone.values, everyone.values, rtol=1e-4, atol=1e-7)
 
 
 def test_very_many_samples_go_in_groups(monkeypatch):
     egos, model = example(False)
-    config = ReconstructionConfig(num_levels=2, num_samples=7, steps=5, solver="em")
-    together = measure(egos, model, VP(), config, SEED, np.arange(30))
+    config = PaperSettings(num_levels=2, num_samples=7, steps=5, solver="em")
+    together = measure(egos, model, config, SEED, np.arange(30))
     batch = egos.batch(np.array([0]))
     monkeypatch.setattr(components, "_CAPACITY", 2 * 3 * 8 * int(batch.sizes[0]))
     assert [list(g) for g in components._sample_groups(batch, config)] == [
         [0, 1, 2], [3, 4, 5], [6],
     ]  # fmt: skip
-    apart = measure(egos, model, VP(), config, SEED, np.arange(30))
+    apart = measure(egos, model, config, SEED, np.arange(30))
     np.testing.assert_allclose(apart.values, together.values, rtol=1e-4, atol=1e-7)
 
 
 def test_progress_is_reported_for_every_node():
     egos, model = example(False)
     seen = []
-    measure(egos, model, VP(), CONFIG, SEED, np.arange(30), seen.append)
+    measure(egos, model, CONFIG, SEED, np.arange(30), seen.append)
     assert sum(seen) == 30
 
 

@@ -22,8 +22,9 @@ from egoscore.detectors.paper.likelihood import (
 )
 from egoscore.detectors.paper.noise import pair_order
 from egoscore.detectors.paper.sde import SDES, VE, VP
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.steps import LAST_TIME
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
+from egoscore.detectors.paper.train import TrainingState, train
 from egoscore.errors import TrainingError
 from egoscore.graph import AttributedGraph, FeatureScaling
 
@@ -272,9 +273,9 @@ def test_after_training_its_own_network_is_likely_and_a_scrambled_one_is_not():
         return negative_log_likelihood(egos, model, VP(), SEED, nodes)
 
     untrained = compute(graph.features)
-    config = TrainingConfig(epochs=40, lr=0.02, weight_decay=0.01, batch_size=0)
+    config = PaperSettings(epochs=40, lr=0.02, weight_decay=0.01, batch_size=0)
     state = TrainingState(model, config.lr, config.weight_decay)
-    train(state, EgoGraphs(graph, max_nodes=8), VP(), config, SEED)
+    train(state, EgoGraphs(graph, max_nodes=8), config, SEED)
     typical = compute(graph.features)
     assert typical.mean() < untrained.mean() - 0.2
     assert np.mean(compute(scrambled) > typical) > 0.9

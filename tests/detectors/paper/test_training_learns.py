@@ -7,9 +7,8 @@ import torch
 from egoscore import EgoScore, generate_network
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.model import _model_class
-from egoscore.detectors.paper.sde import VP
-from egoscore.detectors.paper.settings import MODELS
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
+from egoscore.detectors.paper.settings import MODELS, PaperSettings
+from egoscore.detectors.paper.train import TrainingState, train
 from egoscore.graph import FeatureScaling
 
 NUM_FEATURES, NUM_POSITIONS = 3, 2
@@ -127,7 +126,7 @@ def test_training_lowers_the_losses(name):
     egos = EgoGraphs(FeatureScaling.fit(graph.features).apply(graph), seed=1)
     state = TrainingState(_model_class(name)(4, 8, False, 1), lr=0.02, weight_decay=0.01)
     assert len(state.optimisers) == len(state.model.parts())
-    train(state, egos, VP(), TrainingConfig(40, 0.02, 0.01, 0), seed=1)
+    train(state, egos, PaperSettings(epochs=40, lr=0.02, batch_size=0), seed=1)
     history = np.array(state.history)
     assert (history[-8:].mean(axis=0) < 0.9 * history[:2].mean(axis=0)).all()
 
