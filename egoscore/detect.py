@@ -17,8 +17,7 @@ from egoscore.detectors import rescoring_settings
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
-from egoscore.progress import Bars
-from egoscore.progress_bars import passing_bars
+from egoscore.progress import Bars, passing_bars
 from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report

@@ -33,8 +33,7 @@ from egoscore.explain.sentences import Scores, explanation, rows_of
 from egoscore.graph import AttributedGraph
 from egoscore.graph.checks import same_features
 from egoscore.graph.convert import as_graph
-from egoscore.progress import Bars
-from egoscore.progress_bars import progress_bar
+from egoscore.progress import Bars, progress_bar
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph

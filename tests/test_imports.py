@@ -10,16 +10,15 @@ import egoscore
 PACKAGE = Path(egoscore.__file__).parent
 ROOT = {
     *("text", "errors", "progress", "random", "jit", "runtime", "notes"),
-    *("progress_bars", "thresholds", "metrics"),
+    *("thresholds", "metrics"),
 }
-SHARED = {"engine.base"}
 # What the modules of a folder may import, by folder or module name; always their own and ROOT.
 MAY_IMPORT = {
     "graph": set(),
     "load": {"graph"},
     "engine": {"graph"},
     "explain": {"graph"},
-    "detectors": {"graph", "explain", *SHARED},
+    "detectors": {"graph", "explain", "engine"},
     "run": {"graph", "detectors.base"},
     "report": {"graph", "explain", "run", "detectors", "detectors.base"},
     "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},

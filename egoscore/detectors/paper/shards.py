@@ -14,7 +14,8 @@ from egoscore.detectors.paper.ego import padded_entries
 from egoscore.detectors.paper.model import FittedModel
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.steps import levels
-from egoscore.engine.base import Run, choose_engine
+from egoscore.engine import choose_engine
+from egoscore.engine.base import Run
 from egoscore.graph import AttributedGraph
 from egoscore.progress import Advance
 from egoscore.runtime import release_memory
