@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 
-MANY_ROWS = 1 << 18  # a column of this many rows leaves memory worth returning
+MANY_ROWS = 1 << 18  # from this length on, freeing a column is worth `release_memory`
 
 
 def choose_device(gpu: int) -> torch.device:

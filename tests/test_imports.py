@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "detect": {"graph", "run", "report", "detector", "detectors"},
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
-READS_ON_DEMAND = {"graph.convert", "graph.attributed_graph"}
+READS_ON_DEMAND = {"graph.attributed_graph"}
 EXCEPTIONS = {
     ("report.loading_notes", "load.column"),  # phrases that notes and error messages share
 }

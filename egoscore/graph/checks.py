@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.precision import narrowed
+from egoscore.graph.feature_column import FeatureColumn, narrowed
 
 NO_FEATURES = (
     "The graph has no node features and the model learns from them; give every node at least "

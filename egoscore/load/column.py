@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.precision import narrowed
+from egoscore.graph.feature_column import narrowed
 from egoscore.text import counted, option
 
 _LONGEST_CELL = 40

@@ -1,4 +1,4 @@
-"""The reasons of the paper's detector: what came back different."""
+"""The reasons of the paper's detector: what the reconstruction changed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from egoscore.text import numeral
 _NODES_TO_COMPARE = 32
 # the component that answers each question
 _PARTS = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
-_LEAST_CHANGE = 0.1  # edges: what is less is as good as none
-_LIKELY = 0.5  # of the reconstructions have the edge
+_LEAST_CHANGE = 0.1  # edges; a smaller usual change counts as this
+_LIKELY = 0.5  # share of the reconstructions that have an edge
 
 
 @dataclass(frozen=True)
-class _Return:
+class _Restored:
     """One ego-graph and the mean of its reconstructions: features (n, F), adjacency (n, n)."""
 
     members: NDArray[np.int64]
@@ -73,7 +73,7 @@ class ReconstructionExplainer(Explainer):
         self._measured = level_means(table)
 
     def reasons(self, node: int) -> Reasons:
-        (found,) = self._there_and_back(np.array([node]))
+        (found,) = self._reconstruct(np.array([node]))
         group = peers_of(self.table.ego_size, node)
         size = int(self.table.ego_size[node])
         if size not in self._usual_by_size:
@@ -101,13 +101,13 @@ class ReconstructionExplainer(Explainer):
 
     def _usual(self, group: NDArray[np.int64]) -> _Usual:
         """What is usual among some of the nodes of a group."""
-        some = self._there_and_back(sample(group, _NODES_TO_COMPARE))
+        some = self._reconstruct(sample(group, _NODES_TO_COMPARE))
         errors = np.array([(one.x - one.restored_x)[0] for one in some])
         changes = [before - after for before, after in (one.num_edges for one in some)]
         usual = max(float(np.sqrt(np.mean(np.square(changes)))), _LEAST_CHANGE)
         return _Usual(UsualErrors.one_by_one(errors), usual)
 
-    def _there_and_back(self, nodes: NDArray[np.int64]) -> list[_Return]:
+    def _reconstruct(self, nodes: NDArray[np.int64]) -> list[_Restored]:
         egos, num_samples = self.reconstruction.egos, self.reconstruction.settings.num_samples
         batch, (members, _) = egos.batch(nodes), egos.members(nodes)
         with torch.inference_mode():
@@ -120,11 +120,11 @@ class ReconstructionExplainer(Explainer):
             real = slice(int(size))
             around = members[place, real].astype(np.int64)
             pairs = adj_[real, real], restored_x[real], restored_adj[real, real]
-            found.append(_Return(around, x_[real], *pairs, self.graph.directed))
+            found.append(_Restored(around, x_[real], *pairs, self.graph.directed))
         return found
 
-    def _ties(self, found: _Return) -> list[Tie]:
-        """The centre's edges, the most surprising first: the share of returns without them."""
+    def _ties(self, found: _Restored) -> list[Tie]:
+        """The centre's edges, most surprising first: the share of reconstructions without them."""
         there = np.maximum(found.adj[0], found.adj[:, 0]) > 0
         share = np.maximum(found.restored_adj[0], found.restored_adj[:, 0])
         surprise = np.where(there, _LIKELY - share, share - _LIKELY)
@@ -135,7 +135,7 @@ class ReconstructionExplainer(Explainer):
         ]
         return sorted(ties, key=lambda tie: -tie.surprise)
 
-    def _picture(self, found: _Return, shown: int) -> Picture:
+    def _picture(self, found: _Restored, shown: int) -> Picture:
         count = min(len(found.members), MOST_NODES)
         nodes = found.members[:count].tolist()
         return Picture(
@@ -174,7 +174,7 @@ def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return group[np.unique(np.linspace(0, len(group) - 1, most).astype(np.int64))]
 
 
-def _edges(found: _Return, usual: float) -> Deviation:
+def _edges(found: _Restored, usual: float) -> Deviation:
     before, after = found.num_edges
     size = round((before - after) / usual, 2)
     shown = numeral(before, 3), numeral(after, 3)

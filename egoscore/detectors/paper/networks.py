@@ -35,19 +35,19 @@ def propagation(adj: Tensor) -> Tensor:
 class Channel:
     """Node values X with one of the adjacencies, A or A², as input of graph convolutions.
 
-    Attributes: `x` (B, N, C); `spread` (B, N, N), the propagation matrix P; `around` (B, N, C),
-    P·X, which all layers share because it does not depend on weights.
+    Attributes: `x` (B, N, C); `propagation` (B, N, N), the matrix P; `propagated` (B, N, C), P·X,
+    which all layers share because it does not depend on weights.
     """
 
     x: Tensor
-    spread: Tensor
-    around: Tensor
+    propagation: Tensor
+    propagated: Tensor
 
     @classmethod
     def of(cls, x: Tensor, adj: Tensor) -> Channel:
         """The channel of an adjacency (B, N, N)."""
-        spread = propagation(adj)
-        return cls(x, spread, spread @ x)
+        matrix = propagation(adj)
+        return cls(x, matrix, matrix @ x)
 
 
 class GraphConvolution(nn.Module):
@@ -64,7 +64,7 @@ class GraphConvolution(nn.Module):
         nn.init.zeros_(self.bias)
 
     def forward(self, channel: Channel) -> Tensor:
-        return nn.functional.linear(channel.around, self.weight.t(), self.bias)
+        return nn.functional.linear(channel.propagated, self.weight.t(), self.bias)
 
 
 class GradientFlowConvolution(nn.Module):
@@ -94,7 +94,7 @@ class GradientFlowConvolution(nn.Module):
         symmetric = (self.mixing + self.mixing.t()) / 2.0
         value = nn.functional.linear(channel.x, self.weight.t(), self.bias)
         for _ in range(self.num_steps):
-            flow = channel.spread @ (value @ symmetric) - value * self.damping
+            flow = channel.propagation @ (value @ symmetric) - value * self.damping
             value = value + flow / self.num_steps
         return value
 

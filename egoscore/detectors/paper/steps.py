@@ -41,7 +41,7 @@ def time_left(tau: Tensor, steps: Tensor, remaining: int | Tensor, spacing: floa
 
 
 def even_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
-    """Equal steps."""
+    """Steps of equal length."""
     return time_left(tau, steps, remaining), time_left(tau, steps, remaining - 1)
 
 
@@ -50,10 +50,10 @@ def shrinking_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tens
     return time_left(tau, steps, remaining, 2.0), time_left(tau, steps, remaining - 1, 2.0)
 
 
-def steps_too_far(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+def overshooting_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
     """The times of a known implementation, whose last step starts at 1e-4 and ends below zero.
 
-    Its steps start at evenly spaced times from tau to 1e-4, but every step is tau/steps long.
+    Steps start at evenly spaced times from tau to 1e-4, but each of them is tau/steps long.
     """
     start = time_left(tau, (steps - 1).clamp(min=1), remaining - (steps > 1).to(remaining))
     return start, start - tau / steps
@@ -131,11 +131,11 @@ def langevin(
     """One Langevin correction at constant time (Song et al., 2021, algorithms 4 and 5).
 
     The step size compares the norms of noise and gradient of each ego-graph by itself, not of
-    the batch: a node's score must not depend on its company. `alpha` (B, 1, 1) is a² of the step.
+    the batch: a node's score must not depend on the others. `alpha` (B, 1, 1) is a² of the step.
     """
     grad_norm = per_graph(grad.flatten(1).norm(dim=1), value)
     ratio = per_graph(noise.flatten(1).norm(dim=1), value) / grad_norm.clamp(min=1e-12)
     size = 2.0 * alpha * (snr * ratio).square()
-    # no gradient, no correction: a graph of one node has no adjacency to correct
+    # a graph of one node has no adjacency to correct, and its gradient is zero
     size = size.where(grad_norm > 1e-12, 0.0)
     return value + size * grad + (2.0 * size).sqrt() * scale * noise

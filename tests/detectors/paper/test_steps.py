@@ -21,9 +21,9 @@ from egoscore.detectors.paper.steps import (
     langevin,
     levels,
     num_steps,
+    overshooting_steps,
     reverse_diffusion,
     shrinking_steps,
-    steps_too_far,
     symmetric_splitting,
     time_left,
 )
@@ -221,9 +221,9 @@ def test_a_step_begins_where_the_last_one_ended(times):
 
 
 @pytest.mark.parametrize("number", [1, 2, 20])
-def test_steps_too_far_start_on_a_grid_that_has_one_time_for_each_step(number):
+def test_overshooting_steps_start_on_a_grid_that_has_one_time_for_each_step(number):
     tau, steps = torch.tensor([0.2], dtype=torch.float64), torch.tensor([number])
-    start, end = steps_too_far(tau, steps, torch.arange(number, 0, -1))
+    start, end = overshooting_steps(tau, steps, torch.arange(number, 0, -1))
     grid = torch.linspace(0.2, LAST_TIME, number, dtype=torch.float64)
     torch.testing.assert_close(start, grid)
     torch.testing.assert_close(start - end, torch.full_like(start, 0.2 / number))

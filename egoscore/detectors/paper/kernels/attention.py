@@ -92,7 +92,7 @@ def _read_row(means, i, size, pair, directed, row):  # type: ignore[no-untyped-d
 
 
 @fused
-def attend_back(  # type: ignore[no-untyped-def]
+def attend_backward(  # type: ignore[no-untyped-def]
     sizes, starts, pair_starts, directed, width, num_heads, query, key, maps, grad, on_query, on_key
 ):
     """The gradient of `attend`: from that of the means (P,) to that of queries and keys (h, R)."""

@@ -168,14 +168,14 @@ def _propagation(matrix, size, width, scale):  # type: ignore[no-untyped-def]
 
 
 @fused
-def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, around, squared):  # type: ignore[no-untyped-def]
-    """P·X of A and of A² from rows (R, C) into around (2, R, C), A² itself into pairs (P,).
+def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, propagated, squared):  # type: ignore[no-untyped-def]
+    """P·X of A and of A² from rows (R, C) into propagated (2, R, C), A² itself into pairs (P,).
 
     Rows are written in ascending order, so that what overflows into the next row is overwritten.
     """
     count = rows.shape[1]
-    flat, out = rows.reshape(-1), around.reshape(-1)
-    second = around.shape[1] * count
+    flat, out = rows.reshape(-1), propagated.reshape(-1)
+    second = propagated.shape[1] * count
     matrix, power = np.empty(width * width, np.float32), np.empty(width * width, np.float32)
     scale = np.zeros(width, np.float32)
     for b in range(len(sizes)):
@@ -196,4 +196,4 @@ def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, around, 
                 store(out, place + at, first)
                 store(out, second + place + at, other)
     end = starts[-1] + sizes[-1]
-    around[:, end:] = np.float32(0.0)
+    propagated[:, end:] = np.float32(0.0)
