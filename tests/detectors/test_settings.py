@@ -83,7 +83,7 @@ TABLES = {
     "dissimilarity": ("detectors.paper.combine", "DISSIMILARITIES", set()),
     "weighting": ("detectors.paper.combine", "WEIGHTINGS", set()),
     "model": ("detectors.paper.settings", "MODELS", set()),
-    "positions": ("graph.positions", "POSITIONS", {"none"}),
+    "positions": ("detectors.paper.positions", "POSITIONS", {"none"}),
     "sde": ("detectors.paper.sde", "SDES", set()),
     "solver": ("detectors.paper.solve", "SOLVERS", set()),
 }

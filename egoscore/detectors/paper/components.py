@@ -168,12 +168,8 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
         groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
     averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
     if not bool(torch.isfinite(averaged).all()):
-        bad = reconstruction.egos.graph.ids[_first_bad(batch.node, averaged)]
-        raise TrainingError(
-            f"The reconstruction of node {bad!r} is not finite: either the networks did not learn "
-            "(train with a smaller lr), or features are far outside the range of the training "
-            "graph (check their units)."
-        )
+        bad = _first_bad(batch.node, averaged)
+        raise not_finite("reconstruction", reconstruction.egos.graph.ids[bad])
     return ComponentTable(
         node=batch.node,
         ego_size=batch.sizes,
@@ -181,6 +177,15 @@ def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> Component
         values=averaged.cpu().numpy(),
         taus=tuple(reconstruction.taus),
         num_samples=settings.num_samples,
+    )
+
+
+def not_finite(what: str, node_id: Any) -> TrainingError:
+    """The error for a quantity of a node that is not a finite number."""
+    return TrainingError(
+        f"The {what} of node {node_id!r} is not finite: either the model did not learn (train with "
+        "a smaller lr), or features are far outside the range of the training graph (check their "
+        "units)."
     )
 
 

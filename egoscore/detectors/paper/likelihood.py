@@ -18,12 +18,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.detectors.paper.components import not_finite
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
 from egoscore.detectors.paper.sde import END_TIME, VE, Sde
 from egoscore.detectors.paper.steps import time_left
-from egoscore.errors import TrainingError
 from egoscore.random import Keys, Purpose
 
 _CAPACITY = 65_536  # padded entries per pass through the networks, so that they stay in the cache
@@ -64,11 +64,7 @@ def negative_log_likelihood(
         found[chunk] = -_log_density(egos.batch(chunk), noise, model, sde, config)
     finite = np.isfinite(found[centres])
     if not finite.all():
-        raise TrainingError(
-            f"The likelihood of node {graph.ids[centres[~finite][0]]!r} is not finite: either "
-            "the networks did not learn (train with a smaller lr), or features are far outside "
-            "the range of the training graph (check their units)."
-        )
+        raise not_finite("likelihood", graph.ids[centres[~finite][0]])
     return found[centres]
 
 

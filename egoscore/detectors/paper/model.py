@@ -1,4 +1,4 @@
-"""The fitted model: networks, feature scaling, and the size limit of ego-graphs."""
+"""The fitted model: neural networks, feature scaling, and the size limit of ego-graphs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from torch import Tensor
 from egoscore.detectors.base import Facts, Store
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
+from egoscore.detectors.paper.positions import NUM_POSITIONS, POSITIONS
 from egoscore.detectors.paper.sde import SDES, Sde
 from egoscore.detectors.paper.settings import MODELS, PaperSettings
 from egoscore.detectors.paper.train import Checkpoints, TrainingState, train
 from egoscore.detectors.serialization import named_under, pack, unpack
 from egoscore.errors import InputError
 from egoscore.graph import AttributedGraph, FeatureScaling
-from egoscore.graph.positions import NUM_POSITIONS, POSITIONS
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """Trained networks, and what is needed to prepare a graph as in training.
+    """Trained neural networks, and what is needed to prepare a graph as in training.
 
     Attributes: `average` the running average of the weights by name; `max_nodes` the size limit of
     ego-graphs; `history` (epochs, 2) the losses of features and adjacency.
@@ -111,7 +111,7 @@ class FittedModel:
 def make_networks(
     settings: PaperSettings, num_features: int, directed: bool, seed: int
 ) -> GenerativeModel:
-    """Untrained networks as the settings describe them."""
+    """Untrained neural networks as the settings describe them."""
     num_positions = 0 if settings.positions == "none" else NUM_POSITIONS
     make = _model_class(settings.model)
     return make(num_features, settings.hidden_size, directed, seed, num_positions)

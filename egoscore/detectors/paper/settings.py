@@ -31,7 +31,7 @@ MODELS: dict[str, str | Callable[..., GenerativeModel]] = {
 
 def _names(module: str, table: str, *more: str) -> Callable[[], Collection[str]]:
     """The keys of a table of named choices, whose module is imported when a value is checked."""
-    return lambda: (*more, *getattr(import_module(f"egoscore.{module}"), table))
+    return lambda: (*more, *getattr(import_module(f"{__package__}.{module}"), table))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class PaperSettings:
 
     dissimilarity: str = setting(
         "rec",
-        one_of(_names("detectors.paper.combine", "DISSIMILARITIES")),
+        one_of(_names("combine", "DISSIMILARITIES")),
         "'rec', the matrix distance, or 'energy', the shift of the Dirichlet energy.",
         rescores=True,
     )
@@ -57,7 +57,7 @@ class PaperSettings:
     )
     weighting: str = setting(
         "sqrt_snr",
-        one_of(_names("detectors.paper.combine", "WEIGHTINGS")),
+        one_of(_names("combine", "WEIGHTINGS")),
         "Weight of a noise level: 'sqrt_snr', 'snr' or 'none'.",
         rescores=True,
     )
@@ -70,7 +70,7 @@ class PaperSettings:
     )
     positions: str = setting(
         "none",
-        one_of(_names("graph.positions", "POSITIONS", "none")),
+        one_of(_names("positions", "POSITIONS", "none")),
         "Positional encoding: 'none', 'laplacian' (eigenvectors) or 'random_walk' (return "
         "probabilities).",
     )
@@ -82,12 +82,12 @@ class PaperSettings:
     )
     sde: str = setting(
         "vp",
-        one_of(_names("detectors.paper.sde", "SDES")),
+        one_of(_names("sde", "SDES")),
         "Diffusion process: 'vp', 've' or 'subvp'.",
     )
     solver: str = setting(
         "em",
-        one_of(_names("detectors.paper.solve", "SOLVERS")),
+        one_of(_names("solve", "SOLVERS")),
         "'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs only 5 to "
         "10 steps.",
     )
