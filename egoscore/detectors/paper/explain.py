@@ -55,7 +55,7 @@ class _Usual:
 
 
 class ReconstructionExplainer(Explainer):
-    """Reasons for the nodes of a network whose ego-graphs were reconstructed.
+    """Reasons for the nodes of a graph whose ego-graphs were reconstructed.
 
     `graph` has the user's features; those of the ego-graphs are scaled by `scaling`.
     """

@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from egoscore.detectors.paper.components import not_finite
-from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
+from egoscore.detectors.paper.ego import CAPACITY, FILL, EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
 from egoscore.detectors.paper.sde import END_TIME, VE, Sde
 from egoscore.detectors.paper.steps import time_left
 from egoscore.random import Keys, Purpose
-
-_CAPACITY = 65_536  # padded entries per pass through the networks, so that they stay in the cache
-_FILL = 32_768  # smaller batches cost more in overhead than padding to this size does
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def negative_log_likelihood(
     """
     graph = egos.graph
     found = np.empty(len(egos))
-    for chunk in egos.chunks(centres, _CAPACITY, _FILL):
+    for chunk in egos.chunks(centres, CAPACITY, FILL):
         keys, sizes = Keys.for_nodes(seed, chunk), egos.sizes[chunk]
         noise = EgoNoise(keys, sizes, graph.num_features, graph.directed, egos.device, packed=True)
         found[chunk] = -_log_density(egos.batch(chunk), noise, model, sde, config)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from egoscore.detectors.base import Store
 from egoscore.detectors.neural_networks import Adam
-from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
+from egoscore.detectors.paper.ego import CAPACITY, FILL, EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.kernels.gradient import Noised
 from egoscore.detectors.paper.noise import EgoNoise
@@ -25,8 +25,6 @@ from egoscore.random import Keys, Purpose, uniforms
 
 FIRST_TIME = 1e-5
 CLIP_NORM, EMA_DECAY = 1.0, 0.999  # the same in all of the paper's runs
-_CAPACITY = 65_536  # padded entries per pass through the networks, so that they stay in the cache
-_FILL = 32_768  # smaller batches cost more in overhead than padding to this size does
 _DIVERGED = 1000.0  # times the loss of networks that always predict zero
 LOSSES = ("features", "adjacency")  # one of each network
 _CHECKPOINT, _SECONDS_BETWEEN_CHECKPOINTS = "checkpoint", 20.0
@@ -182,7 +180,7 @@ def _accumulate_gradients(
     """Add up the gradients of the mean loss over `centres`, chunk by chunk; the mean losses."""
     state.zero_gradients()
     total_x = total_adj = 0.0
-    for chunk in egos.chunks(centres, _CAPACITY, _FILL):
+    for chunk in egos.chunks(centres, CAPACITY, FILL):
         batch = egos.batch(chunk)
         keys = Keys.for_nodes(seed, chunk)
         graph = egos.graph
