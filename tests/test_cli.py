@@ -424,7 +424,7 @@ class TestWaiting:
             shown.append((text, total, verbose, stays))
             yield done.append
 
-        monkeypatch.setattr("egoscore.progress_bars.progress_bar", noted)
+        monkeypatch.setattr("egoscore.progress.progress_bar", noted)
         call(command[0], made[0], *command[1:])
         assert shown == [(title, sum(done), 1, False)]
 

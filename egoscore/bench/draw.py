@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,10 @@ from egoscore.bench.figures import (
     solver_errors,
 )
 from egoscore.bench.protocol import HIDDEN_SIZES, Hyperparameters
-from egoscore.detectors.paper.compare import binarise
-from egoscore.detectors.paper.components import ComponentTable, measure
+from egoscore.detectors.paper.components import ComponentTable, binarise, measure
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.model import FittedModel, fit_model
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.settings import resolve
 from egoscore.errors import RunError, TrainingError
@@ -186,20 +185,19 @@ def measure_levels(
     nodes: NDArray[np.int64],
 ) -> ComponentTable:
     """One reconstruction of every node at every level."""
-    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
-    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
+    chosen = replace(model.settings, num_levels=num_levels, num_samples=1, solver=solver)
+    return measure(egos, model.scoring_networks(), chosen, seed, nodes)
 
 
 def reconstruct(
     graph: AttributedGraph, model: FittedModel, nodes: NDArray[np.int64], seed: int
 ) -> Reconstructions:
     """The ego-graphs of `nodes`, and one reconstruction per level; `seed` keys the noise."""
-    settings, cpu = model.settings, choose_device(-1)
-    config = ReconstructionConfig(settings.num_levels, 1, settings.steps, settings.solver)
+    cpu = choose_device(-1)
     egos = model.ego_graphs(graph, cpu)
     rows = []
     with torch.inference_mode():
-        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.sde, config, seed)
+        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.settings, seed)
         for node in nodes:
             batch = egos.batch(np.array([node]))
             restored_x, restored_adj = process.restore(batch, [0])  # (K, 1, 1, n, …)

@@ -162,7 +162,7 @@ def _read(
     from egoscore.errors import InputError
     from egoscore.load import read_tables
     from egoscore.load.source import read_source
-    from egoscore.progress_bars import passing_bars
+    from egoscore.progress import passing_bars
 
     if (network is None) == (edges is None):
         raise InputError(

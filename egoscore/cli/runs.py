@@ -24,7 +24,7 @@ def explain(
     """Explain the score of a node: what deviates, unexpected edges, how unusual that is."""
     import json
 
-    from egoscore.progress_bars import passing_bars
+    from egoscore.progress import passing_bars
 
     found = _explanation(run, node, passing_bars(int(not as_json)))
     if as_json:
@@ -57,7 +57,7 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run: one HTML file that needs nothing else."""
-    from egoscore.progress_bars import passing_bars
+    from egoscore.progress import passing_bars
 
     with passing_bars(1)("Writing the report", 2, "steps") as advance:
         from egoscore.report.html import write_report

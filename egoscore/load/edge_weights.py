@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.precision import narrowed
+from egoscore.graph.feature_column import FeatureColumn, narrowed
 from egoscore.load.infer import Column, infer_column, mostly_numbers
 from egoscore.load.node_features import Features
 from egoscore.load.numbers import Notation

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.precision import narrowed
+from egoscore.graph.feature_column import narrowed
 from egoscore.load.cell_formats import (
     EXPORTED,
     MISSING,

@@ -20,7 +20,7 @@ from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.report.notes import render
 from egoscore.report.sentences import accuracy, flagged, summary
 from egoscore.report.top_nodes import cause_in_short, top_rows
-from egoscore.run.layout import REPORT_FILE
+from egoscore.run.directory import REPORT_FILE
 from egoscore.text import brief, counted, numeral, printable
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import top_rows
 from egoscore.report.training_chart import training_band, training_curve
+from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.files import write_text
-from egoscore.run.layout import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.reader import Run, needing, reading
 from egoscore.text import brief, counted, number, percent, printable, shown, signed
 

@@ -23,7 +23,7 @@ from egoscore.bench.figures import (
 )
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, measure
 from egoscore.detectors.paper.model import fit_model
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.shards import measure_nodes
 from egoscore.detectors.paper.solve import SOLVERS
 from egoscore.errors import RunError, TrainingError
@@ -87,7 +87,7 @@ def test_lines_are_means_over_runs_and_bands_their_spread(graph, models):
     for axis, component in zip(figure.axes, ("feature_error", "structure_error"), strict=True):
         assert [line.get_label() for line in axis.lines] == ["em", "s4"]
         for line, band in zip(axis.lines, axis.collections, strict=True):
-            config = ReconstructionConfig(9, 1, QUICK.steps, line.get_label())
+            config = replace(QUICK, num_levels=9, num_samples=1, solver=line.get_label())
             errors = np.array([errors_of(graph, model, config, component) for model in models])
             np.testing.assert_allclose(line.get_xdata(), np.arange(1, 10) / 10)
             np.testing.assert_allclose(line.get_ydata(), errors.mean(axis=0), rtol=1e-5)
@@ -101,7 +101,7 @@ def test_lines_are_means_over_runs_and_bands_their_spread(graph, models):
 
 def errors_of(graph, model, config, component):
     egos = model.ego_graphs(graph, CPU)
-    table = measure(egos, model.networks, model.sde, config, model.seed, NODES)
+    table = measure(egos, model.networks, config, model.seed, NODES)
     return table.component(component).mean(axis=0)
 
 
@@ -245,8 +245,8 @@ def test_colours_follow_the_relative_error(graph, models):
 def test_errors_are_those_the_table_is_made_of(graph, models):
     found = reconstruct(graph, models[0], NODES, seed=5)
     egos = models[0].ego_graphs(graph, CPU)
-    config = ReconstructionConfig(4, 1, QUICK.steps, QUICK.solver)
-    table = measure(egos, models[0].networks, models[0].sde, config, 5, NODES)
+    config = PaperSettings(num_levels=4, num_samples=1, steps=QUICK.steps, solver=QUICK.solver)
+    table = measure(egos, models[0].networks, config, 5, NODES)
     assert found.taus == list(table.taus)
     for node, row in zip(NODES, found.versions, strict=True):
         batch = egos.batch(np.array([node]))

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from egoscore import AttributedGraph
-from egoscore.graph.convert import as_graph
+from egoscore.graph.attributed_graph import as_graph
 from egoscore.load import Options, read_network_file, read_tables, unpack
 from egoscore.load.graph_files import read_networkx
 from egoscore.report.notes import render

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from egoscore.detectors.paper.models import MODELS
 from egoscore.detectors.settings import (
     flag,
     multiple_of,
@@ -17,13 +17,24 @@ from egoscore.detectors.settings import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from egoscore.detectors.paper.generative import GenerativeModel
+
+# Generative models by name: "module:class", imported on use because `--help` lists the names; or
+# the class itself. Adding a model adds one line.
+MODELS: dict[str, str | Callable[..., GenerativeModel]] = {
+    "gdss": "egoscore.detectors.paper.generative:ScoreModel",
+    "gdss-graff": "egoscore.detectors.paper.generative:GraffScoreModel",
+    "congress": "egoscore.detectors.paper.congress:JointModel",
+}
+
 
 def _names(module: str, table: str, *more: str) -> Callable[[], Collection[str]]:
     """The keys of a table of named choices, whose module is imported when a value is checked."""
-    return lambda: (*more, *getattr(import_module(f"egoscore.{module}"), table))
+    return lambda: (*more, *getattr(import_module(f"{__package__}.{module}"), table))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperSettings:
     """What determines the model and the score, except data and seed.
 
@@ -34,7 +45,7 @@ class PaperSettings:
 
     dissimilarity: str = setting(
         "rec",
-        one_of(_names("detectors.paper.combine", "DISSIMILARITIES")),
+        one_of(_names("combine", "DISSIMILARITIES")),
         "'rec', the matrix distance, or 'energy', the shift of the Dirichlet energy.",
         rescores=True,
     )
@@ -46,7 +57,7 @@ class PaperSettings:
     )
     weighting: str = setting(
         "sqrt_snr",
-        one_of(_names("detectors.paper.combine", "WEIGHTINGS")),
+        one_of(_names("combine", "WEIGHTINGS")),
         "Weight of a noise level: 'sqrt_snr', 'snr' or 'none'.",
         rescores=True,
     )
@@ -59,7 +70,7 @@ class PaperSettings:
     )
     positions: str = setting(
         "none",
-        one_of(_names("graph.positions", "POSITIONS", "none")),
+        one_of(_names("positions", "POSITIONS", "none")),
         "Positional encoding: 'none', 'laplacian' (eigenvectors) or 'random_walk' (return "
         "probabilities).",
     )
@@ -71,12 +82,12 @@ class PaperSettings:
     )
     sde: str = setting(
         "vp",
-        one_of(_names("detectors.paper.sde", "SDES")),
+        one_of(_names("sde", "SDES")),
         "Diffusion process: 'vp', 've' or 'subvp'.",
     )
     solver: str = setting(
         "em",
-        one_of(_names("detectors.paper.solve", "SOLVERS")),
+        one_of(_names("solve", "SOLVERS")),
         "'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs only 5 to "
         "10 steps.",
     )

@@ -7,8 +7,8 @@ import pytest
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, describe
 from egoscore.errors import RunError
+from egoscore.run.directory import CONFIG_FILE, model_path, read_config
 from egoscore.run.files import write_text
-from egoscore.run.layout import CONFIG_FILE, model_path, read_config
 
 
 class TestModelPath:

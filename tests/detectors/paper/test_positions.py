@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from egoscore import AttributedGraph, generate_network
-from egoscore.graph.positions import NUM_POSITIONS, POSITIONS, laplacian, random_walk
+from egoscore.detectors.paper.positions import NUM_POSITIONS, POSITIONS, laplacian, random_walk
 
 every_kind = pytest.mark.parametrize("name", POSITIONS)
 

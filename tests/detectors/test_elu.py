@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import elu
 
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_, times_slope_
+from egoscore.detectors.elu import elu_plus_1_, times_slope_
 
 EDGES = [0.0, -0.0, 1e-30, -1e-30, -86.9, -87.1, -104.0, -1e30, 1e30, np.inf, -np.inf]
 

@@ -1,12 +1,76 @@
-"""Adam against torch's own, and what its use costs."""
+"""MLPs and Adam against torch's own, and what their use costs."""
 
 import subprocess
 import sys
 
 import pytest
 import torch
+from torch import nn
 
-from egoscore.detectors.paper.adam import Adam
+from egoscore.detectors.neural_networks import Adam, Linear, Mlp
+
+
+def randomness(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_mlp_is_torchs_linear_layers_with_elu_between():
+    ours = Mlp(3, 8, 6, 2)
+    theirs = nn.Sequential(nn.Linear(3, 8), nn.ELU(), nn.Linear(8, 6), nn.ELU(), nn.Linear(6, 2))
+    for layer, number in zip(ours.layers, (0, 2, 4), strict=True):
+        layer.load_state_dict(theirs[number].state_dict())
+    x = 3 * torch.randn(2, 5, 3, generator=randomness())
+    torch.testing.assert_close(ours(x), theirs(x))
+
+
+def test_linear_layers_ask_for_the_bounds_of_torch():
+    asked = []
+    Linear(16, 3).initialise(lambda parameter, bound: asked.append(bound))
+    assert asked == pytest.approx([0.25, 0.25])
+
+
+class TestMlp:
+    """Forward and backward are our own, so both are checked against torch's."""
+
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+    @pytest.mark.parametrize("widths", [(3, 5), (4, 8, 2), (6, 12, 12, 1)])
+    @pytest.mark.parametrize("count", [0, 1, 7, 300])
+    def test_values_and_gradients_are_those_of_torch(self, dtype, widths, count):
+        ours = Mlp(*widths).to(dtype)
+        theirs = []
+        for number, layer in enumerate(ours.layers):
+            nn.init.normal_(layer.weight, generator=randomness(number))
+            nn.init.normal_(layer.bias, std=3.0, generator=randomness(50 + number))
+            linear = nn.Linear(*layer.weight.shape[::-1]).to(dtype)
+            linear.load_state_dict(layer.state_dict())
+            theirs += [linear, nn.ELU()]
+        theirs = nn.Sequential(*theirs[:-1])
+        x = torch.randn(count, widths[0], dtype=dtype, generator=randomness(3)) * 5
+        weight = torch.randn(count, widths[-1], dtype=dtype, generator=randomness(4))
+        grads = []
+        for network in (ours, theirs):
+            given = x.clone().requires_grad_()
+            out = network(given)
+            (out * weight).sum().backward()
+            grads.append([out.detach(), given.grad, *(p.grad for p in network.parameters())])
+        tolerance = 1e-5 if dtype == torch.float32 else 1e-12
+        for found, expected in zip(*grads, strict=True):
+            scale = float(expected.abs().max()) if expected.numel() else 0.0
+            torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance * scale)
+
+    def test_extreme_values_stay_finite(self):
+        network = Mlp(1, 4, 1)
+        for parameter in network.parameters():
+            nn.init.ones_(parameter)
+        out = network(torch.tensor([[-1e30], [-100.0], [100.0], [1e30]]))
+        assert torch.isfinite(out).all()
+
+    def test_the_input_need_not_have_a_gradient(self):
+        network = Mlp(2, 4, 1)
+        for parameter in network.parameters():
+            nn.init.ones_(parameter)
+        network(torch.ones(3, 2)).sum().backward()
+        assert all(p.grad is not None for p in network.parameters())
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.01, 0.5])

@@ -7,21 +7,16 @@ and the next layer subtracts the 1 in its bias.
 
 from __future__ import annotations
 
-from functools import partial
-
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
-from egoscore.jit import compiled
+from egoscore.jit import fused, inlined
 
-_inlined = numba.njit(inline="always", error_model="numpy")
-_fused = partial(compiled, fused=True)
 _LOWEST = np.float32(-87.0)  # below, exp is no longer a normal number
 
 
-@_inlined
+@inlined
 def _exp(x):  # type: ignore[no-untyped-def]
     """exp(x) for x ≤ 0 to float32 precision, without calling the C library: 2^k · exp(r)."""
     x = max(x, _LOWEST)
@@ -37,7 +32,7 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return (series * r * r + r + np.float32(1.0)) * power
 
 
-@_fused
+@fused
 def _elu_plus_1(value, bias):  # type: ignore[no-untyped-def]
     for channel in range(value.shape[0]):
         for i in range(value.shape[1]):
@@ -45,7 +40,7 @@ def _elu_plus_1(value, bias):  # type: ignore[no-untyped-def]
             value[channel, i] = _exp(min(z, np.float32(0.0))) + max(z, np.float32(0.0))
 
 
-@_fused
+@fused
 def _times_slope(grad, activated):  # type: ignore[no-untyped-def]
     for channel in range(grad.shape[0]):
         for i in range(grad.shape[1]):

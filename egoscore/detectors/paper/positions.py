@@ -1,7 +1,7 @@
-"""Where nodes are in the whole graph, which their ego-graphs do not show.
+"""Positional encodings: where nodes are in the whole graph, which ego-graphs do not show.
 
-A model may be told these numbers: they are given, not noised and not modelled. All are (N, 8),
-each column with zero mean and unit deviation, and follow edges both ways.
+They are inputs of a model that are not noised and not modelled. All are (N, 8), each column with
+zero mean and unit deviation, and follow edges both ways.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _SMALLEST_AGREEMENT = 0.2  # as a correlation
 
 
 def laplacian(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
-    """Eigenvectors of the smallest eigenvalues of the normalised Laplacian, but for the first.
+    """Eigenvectors of the smallest eigenvalues of the normalised Laplacian, except the first.
 
     Dwivedi & Bresson, "A generalization of transformer networks to graphs", 2021. The sign of a
-    vector is arbitrary: here its largest entry is positive. They mean nothing across graphs.
+    vector is arbitrary: here its largest entry is positive. They cannot be compared across graphs.
     """
     spread = _symmetric(graph)
     count = min(NUM_POSITIONS + 1, graph.num_nodes)
-    if spread.nnz == 0:  # nowhere to be; and the solver would have nothing to start from
+    if spread.nnz == 0:  # without edges the solver fails
         return np.zeros((graph.num_nodes, NUM_POSITIONS), dtype=np.float32)
     if graph.num_nodes <= 4 * NUM_POSITIONS:
         values, vectors = np.linalg.eigh(spread.toarray())
@@ -36,7 +36,7 @@ def laplacian(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
         start = np.random.default_rng(seed).normal(size=graph.num_nodes)
         try:
             values, vectors = eigsh(spread, k=count, which="LA", v0=start, tol=1e-4)
-        except ArpackNoConvergence as error:  # what did converge is as good
+        except ArpackNoConvergence as error:  # the others did converge
             values, vectors = error.eigenvalues, error.eigenvectors
     found = vectors[:, np.argsort(-values, kind="stable")][:, 1 : NUM_POSITIONS + 1]
     largest = np.abs(found).argmax(axis=0)
@@ -45,7 +45,7 @@ def laplacian(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
 
 
 def random_walk(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
-    """Chances that a random walk is back after 2, 3, … 9 steps.
+    """Probabilities that a random walk is back after 2, 3, … 9 steps.
 
     Dwivedi et al., "Graph neural networks with learnable structural and positional
     representations", 2022. The diagonals of the powers are estimated by random signs
@@ -69,8 +69,8 @@ def random_walk(graph: AttributedGraph, seed: int) -> NDArray[np.float32]:
 def _agreeing(halves: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether two independent estimates (2, N, C) of a column agree, (C,).
 
-    Where they do not there is nothing to see but the error of the estimate: a walk on a
-    bipartite graph, say, is never back after an odd number of steps.
+    If they do not, the column holds nothing but errors of the estimate: a walk on a bipartite
+    graph, for example, is never back after an odd number of steps.
     """
     first, second = halves - halves.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from egoscore.errors import InputError
 from egoscore.graph import AttributedGraph
-from egoscore.graph.convert import as_graph
+from egoscore.graph.attributed_graph import as_graph
 
 X = np.array([[1.0], [2.0], [4.0]])
 EDGES = np.array([[0, 2], [1, 1]])

@@ -1,10 +1,9 @@
-"""Building blocks of the score networks, on dense batches of small graphs."""
+"""Parts of neural networks that both detectors use: affine maps, MLPs, and their optimiser."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from itertools import count, pairwise
 from typing import Any
 
@@ -13,93 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_, times_slope_
+from egoscore.detectors.elu import elu_plus_1_, times_slope_
 from egoscore.random import Purpose, uniforms
 
-
-def propagation(adj: Tensor) -> Tensor:
-    """D^(-1/2) Ã D^(-1/2) for adjacencies (B, N, N), Ã having ones on its diagonal.
-
-    Kipf & Welling, 2017. Degrees are clamped at 1: noised adjacencies have negative entries.
-    """
-    looped = adj.clone()
-    looped.diagonal(dim1=-2, dim2=-1).fill_(1.0)
-    scale = looped.sum(dim=-1).clamp(min=1.0).rsqrt()
-    return scale.unsqueeze(-1) * looped * scale.unsqueeze(-2)
-
-
-@dataclass(frozen=True)
-class Channel:
-    """Node values X with one of the adjacencies, A or A², as input of graph convolutions.
-
-    Attributes: `x` (B, N, C); `spread` (B, N, N), the propagation matrix P; `around` (B, N, C),
-    P·X, which all layers share because it does not depend on weights.
-    """
-
-    x: Tensor
-    spread: Tensor
-    around: Tensor
-
-    @classmethod
-    def of(cls, x: Tensor, adj: Tensor) -> Channel:
-        """The channel of an adjacency (B, N, N)."""
-        spread = propagation(adj)
-        return cls(x, spread, spread @ x)
-
-
-class GraphConvolution(nn.Module):
-    """A GCN layer, P·X·W + b: (B, N, in) → (B, N, out)."""
-
-    def __init__(self, num_inputs: int, num_outputs: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(num_inputs, num_outputs))
-        self.bias = nn.Parameter(torch.empty(num_outputs))
-
-    def initialise(self, draw: Callable[[Tensor, float], None]) -> None:
-        """Glorot's uniform weights, zero bias."""
-        draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
-        nn.init.zeros_(self.bias)
-
-    def forward(self, channel: Channel) -> Tensor:
-        return nn.functional.linear(channel.around, self.weight.t(), self.bias)
-
-
-class GradientFlowConvolution(nn.Module):
-    """GRAFF: H ← H + (P·H·W - H·Ω)/2 twice, from H = X·E + b; W symmetric, Ω diagonal.
-
-    Di Giovanni et al., "Understanding convolution on graphs via energies", 2023: the layers
-    follow the gradient of an energy; negative eigenvalues of W sharpen, positive ones smooth.
-    """
-
-    num_steps = 2
-
-    def __init__(self, num_inputs: int, num_outputs: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(num_inputs, num_outputs))
-        self.bias = nn.Parameter(torch.empty(num_outputs))
-        self.mixing = nn.Parameter(torch.empty(num_outputs, num_outputs))
-        self.damping = nn.Parameter(torch.empty(num_outputs))
-
-    def initialise(self, draw: Callable[[Tensor, float], None]) -> None:
-        """Glorot's uniform weights, zero bias, no damping at first."""
-        draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
-        draw(self.mixing, math.sqrt(6.0 / sum(self.mixing.shape)))
-        nn.init.zeros_(self.bias)
-        nn.init.zeros_(self.damping)
-
-    def forward(self, channel: Channel) -> Tensor:
-        symmetric = (self.mixing + self.mixing.t()) / 2.0
-        value = nn.functional.linear(channel.x, self.weight.t(), self.bias)
-        for _ in range(self.num_steps):
-            flow = channel.spread @ (value @ symmetric) - value * self.damping
-            value = value + flow / self.num_steps
-        return value
-
-
-CONVOLUTIONS: dict[str, type[GraphConvolution] | type[GradientFlowConvolution]] = {
-    "gcn": GraphConvolution,
-    "graff": GradientFlowConvolution,
-}
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 
 
 def keyed_draw(seed: int, step: int) -> Callable[[Tensor, float], None]:
@@ -154,7 +70,7 @@ class Mlp(nn.Module):
 class _AffineElu(torch.autograd.Function):
     """Forward and backward pass of an `Mlp` on rows, (R, in) → (R, out).
 
-    Between the layers values are (channels, R) and hold elu + 1, see `kernels.elu`.
+    Between the layers values are (channels, R) and hold elu + 1, see `elu.py`.
     """
 
     @staticmethod
@@ -183,3 +99,57 @@ class _AffineElu(torch.autograd.Function):
                 grad = times_slope_(weights[number].t() @ grad, values[number])
             grads = [on_weight, on_bias, *grads]
         return grad.t() @ weights[0] if ctx.needs_input_grad[0] else None, *grads
+
+
+class Adam:
+    """Adam with L2 weight decay (Kingma & Ba, 2015, algorithm 1), equal to torch.optim.Adam.
+
+    torch.optim imports torch's compiler on first use, which takes every process more than a second
+    and tens of megabytes. Parameters and gradients become views of two vectors, `value` and
+    `gradient`, so that a step is a few operations however many parameters there are.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, weight_decay: float) -> None:
+        self.parameters = list(parameters)
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.count = 0
+        self.value = torch.cat([p.detach().flatten() for p in self.parameters])
+        self.gradient, self.first, self.second = (torch.zeros_like(self.value) for _ in range(3))
+        views = zip(self.views(self.value), self.views(self.gradient), strict=True)
+        for parameter, (value, gradient) in zip(self.parameters, views, strict=True):
+            parameter.data = value
+            parameter.grad = gradient
+
+    def views(self, vector: Tensor) -> list[Tensor]:
+        """Views of a vector as long as `value` in the shapes of the parameters."""
+        parts = torch.split(vector, [p.numel() for p in self.parameters])
+        return [part.view(p.shape) for part, p in zip(parts, self.parameters, strict=True)]
+
+    def clip(self, largest: float) -> float:
+        """Clip the norm of the gradient at `largest`, as torch does; the norm before."""
+        norm = float(self.gradient.norm())
+        self.gradient.mul_(min(1.0, largest / (norm + 1e-6)))
+        return norm
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update the parameters."""
+        self.count += 1
+        first_scale = self.lr / (1.0 - _BETA1**self.count)
+        second_scale = (1.0 - _BETA2**self.count) ** 0.5
+        grad = self.gradient.add(self.value, alpha=self.weight_decay)
+        self.first.lerp_(grad, 1.0 - _BETA1)
+        self.second.mul_(_BETA2).addcmul_(grad, grad, value=1.0 - _BETA2)
+        spread = self.second.sqrt().div_(second_scale).add_(_EPSILON)
+        self.value.addcdiv_(self.first, spread, value=-first_scale)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The moments and the number of steps, by name."""
+        return {"first": self.first, "second": self.second, "count": torch.tensor(self.count)}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Restore what `tensors` returned."""
+        self.first.copy_(tensors["first"])
+        self.second.copy_(tensors["second"])
+        self.count = int(tensors["count"])
