@@ -5,15 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.explain.causes import far_by_itself, is_rare
 from egoscore.explain.explainer import Explainer, shortened
-from egoscore.explain.explanation import Deviation, Explanation
+from egoscore.explain.explanation import Deviation, Explanation, far_by_itself, is_rare
 from egoscore.graph import AttributedGraph
 from egoscore.text import counted, printable, times
 
@@ -72,18 +72,28 @@ class Scores:
         """Whether no other node is half as rare."""
         return int((self.p_value <= 2.0 * self.p_value[row]).sum()) == 1
 
-    def standing(self, row: int) -> dict[str, Any]:
-        """The rank of a node and related fields of `Explanation`; ties go to the earlier row."""
-        mine, size = self.score[row], len(self.score)
-        lower = int((self.score < mine).sum())
+    @cached_property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Score, rank, percentile, p-value and flag of all nodes, (N,) each, by name.
+
+        Rank 1 is the most abnormal; of equal scores the earlier row comes first. The percentile is
+        the percentage of nodes with a lower score.
+        """
+        size = len(self.score)
+        rank = np.empty(size, dtype=np.int64)
+        rank[np.argsort(-self.score, kind="stable")] = np.arange(1, size + 1)
         return {
-            "score": float(mine),
-            "rank": size - lower - int((self.score[row:] == mine).sum()) + 1,
-            "num_nodes": size,
-            "percentile": 100.0 * lower / size,
-            "p_value": float(self.p_value[row]),
-            "flag": bool(mine > self.threshold),
+            "score": self.score,
+            "rank": rank,
+            "percentile": 100.0 * np.searchsorted(np.sort(self.score), self.score) / size,
+            "p_value": self.p_value,
+            "flag": (self.score > self.threshold).astype(np.int8),
         }
+
+    def standing(self, row: int) -> dict[str, Any]:
+        """The rank of a node and related fields of `Explanation`."""
+        found = {name: values[row].item() for name, values in self.columns.items()}
+        return found | {"flag": bool(found["flag"]), "num_nodes": len(self.score)}
 
 
 def explanation(

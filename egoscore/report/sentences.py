@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 
-from egoscore.explain.causes import HIGH
+from egoscore.explain.explanation import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation
 from egoscore.text import are, counted, printable

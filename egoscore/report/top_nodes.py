@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from egoscore.explain.causes import by_strength, causes_of, far_by_itself, is_rare
-from egoscore.explain.explanation import Explanation
+from egoscore.explain.explanation import Explanation, by_strength, causes_of, far_by_itself, is_rare
 from egoscore.explain.sentences import off
 from egoscore.report.findings import Findings
 from egoscore.report.ranking import own_columns

@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph
 from egoscore.errors import InputError
-from egoscore.explain.causes import causes_of, far_by_itself
 from egoscore.explain.explainer import Explainer
-from egoscore.explain.explanation import Deviation, Explanation, Picture, Reasons
+from egoscore.explain.explanation import (
+    Deviation,
+    Explanation,
+    Picture,
+    Reasons,
+    causes_of,
+    far_by_itself,
+)
 from egoscore.explain.sentences import Scores, explanation, rows_of
-from egoscore.report.ranking import ranking
 
 
 def network(size, ids=None):
@@ -31,23 +36,28 @@ def objects(values):
 class TestStanding:
     @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30))
     @settings(max_examples=80, deadline=None)
-    def test_it_is_the_row_of_the_ranking(self, scores):
-        score = np.array(scores)
-        graph, cut = network(len(score), [f"n{i}" for i in range(len(score))]), 2.0
-        p_value = np.linspace(0, 1, len(score))
-        table = ranking(graph, score, p_value, (score > cut).astype(np.int64), {})
-        rows = {row["node"]: row for row in table.to_pylist()}
-        for number in range(len(score)):
-            found = Scores(score, p_value, cut).standing(number)
-            expected = rows[f"n{number}"] | {"num_nodes": len(score)}
-            assert found == {name: expected[name] for name in found}
-            assert {"score", "rank", "percentile", "p_value", "flag"} < set(found)
+    def test_it_is_what_counting_gives(self, scores):
+        size, p_value = len(scores), np.linspace(0, 1, len(scores))
+        order = sorted(range(size), key=lambda number: (-scores[number], number))
+        found = Scores(np.array(scores), p_value, 2.0)
+        for number, score in enumerate(scores):
+            assert found.standing(number) == {
+                "score": score,
+                "rank": 1 + order.index(number),
+                "num_nodes": size,
+                "percentile": pytest.approx(100 * sum(one < score for one in scores) / size),
+                "p_value": p_value[number],
+                "flag": score > 2.0,
+            }
 
     def test_its_parts_are_plain(self):
         score = np.array([1.0, 2.0])
         found = Scores(score, np.exp(-score), 1.5).standing(0)
-        kinds = [type(value) for value in found.values()]
-        assert kinds == [float, int, int, float, float, bool]
+        kinds = {name: type(value) for name, value in found.items()}
+        assert kinds == {
+            **dict.fromkeys(("score", "percentile", "p_value"), float),
+            **{"rank": int, "num_nodes": int, "flag": bool},
+        }
 
 
 def row_of(graph, node):

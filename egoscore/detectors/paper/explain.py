@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 from egoscore.detectors.paper.compare import binarise
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
 from egoscore.detectors.paper.reconstruct import Reconstruction
-from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.deviations import Units, far_off, largest_deviations
-from egoscore.explain.explainer import MOST, Explainer, components_of
-from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
-from egoscore.explain.peers import describe_peers, peers_of, surprise
-from egoscore.explain.picture import MOST_NODES, names_of, shades
+from egoscore.explain.explainer import (
+    MOST,
+    MOST_NODES,
+    Explainer,
+    components_of,
+    describe_peers,
+    names_of,
+    peers_of,
+    shades,
+    surprise,
+)
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie, by_strength, causes_of
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.text import numeral

@@ -15,7 +15,7 @@ from egoscore.detectors.conditional.channels import channels_of
 from egoscore.detectors.conditional.expectation import expect, scaled_features
 from egoscore.detectors.conditional.explain import ConditionalExplainer, fit_usual_errors
 from egoscore.detectors.conditional.ties import score_ties
-from egoscore.explain.picture import MOST_NODES
+from egoscore.explain.explainer import MOST_NODES
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.report.console import show_explanation
