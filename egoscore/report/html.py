@@ -15,14 +15,13 @@ from markupsafe import Markup, escape
 from egoscore.detectors import vocabulary_of
 from egoscore.detectors.base import Vocabulary
 from egoscore.metrics import evaluate
-from egoscore.report.charts import Chart, histogram, precision_recall, roc
+from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import top_rows
-from egoscore.report.training_chart import training_band, training_curve
 from egoscore.run.files import write_text
 from egoscore.run.layout import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.reader import Run, needing, reading
@@ -143,9 +142,7 @@ def _training(findings: Findings) -> Chart | None:
     losses = np.array(findings.losses, dtype=np.float64)
     if losses.ndim < 2:
         return None
-    if findings.loss_names:
-        return training_curve(losses, findings.num_steps, findings.loss_names, findings.step)
-    return training_band(losses, findings.num_steps, findings.step)
+    return training_curve(losses, findings.num_steps, findings.loss_names, findings.step)
 
 
 def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:

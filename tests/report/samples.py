@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
+from egoscore.explain.explainer import MOST_NODES
 from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Tie
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
@@ -47,14 +48,14 @@ def picture(seed: int, size: int) -> Picture:
         shade="monthly income",
         shade_before=(1.0, *rng.random(size - 1).round(3).tolist()),
         shade_after=(0.3, *rng.random(size - 1).round(3).tolist()),
-        left_out=12 if size > 30 else 0,
+        left_out=12 if size == MOST_NODES else 0,
     )
 
 
 def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanation:
     """Why the node of a rank has its score."""
     rng = np.random.default_rng(rank)
-    size = (7, 11, 24, 45, 1, 2, 17)[rank % 7]
+    size = (7, 11, 24, 20, 1, 2, 17)[rank % 7]
     node = node_name(rank - 1)
     causes = tuple(QUESTIONS[(rank + turn) % 3] for turn in range(1 + rank % 3))
     return Explanation(
