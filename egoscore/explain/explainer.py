@@ -33,7 +33,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def phrase(self, cause: str, reasons: Reasons) -> str:
-        """A cause as a clause of a sentence."""
+        """A cause as a sentence that begins with a small letter and has no full stop."""
 
     @abstractmethod
     def in_short(self, cause: str, reasons: Reasons) -> str:

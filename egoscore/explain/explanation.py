@@ -116,7 +116,8 @@ class Explanation(Reasons):
     """Why a node has its score: its reasons, its rank, and both in words.
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
-    threshold; `reason` the first cause in a few words; `summary` one sentence.
+    threshold; `reason` the first cause in a few words; `summary` all in a few
+    sentences.
     """
 
     node: str

@@ -12,6 +12,7 @@ from egoscore.run.tables import described
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
 QUESTIONS = ("features", "company", "place")
+COMPONENTS = ("linear_residual", "mismatch", *(f"surprise_{name}" for name in QUESTIONS))
 PAPER_QUESTIONS = ("features", "structure", "energy")
 RULE = Note.info("threshold-share", threshold=2.345, share=0.1)
 CAVEATS = (
@@ -67,7 +68,7 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         p_value=float(np.exp(-score)),
         flag=flag,
         ego_size=size,
-        questions={name: 9.0 - turn for turn, name in enumerate(causes)},
+        questions={name: 9.0 - turn for turn, name in enumerate(dict.fromkeys(causes + QUESTIONS))},
         causes=causes,
         reason="monthly income is 3.1 times the expected value",
         summary=f"{node} ranks {rank} of {num_nodes} nodes: monthly income is $9,800 (expected: "
@@ -92,8 +93,8 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         energy_before=round(1.2 + rng.random(), 4),
         energy_after=0.4321,
         components=tuple(
-            Component(f"surprise_{name}", round(rng.exponential(3), 4), p)
-            for name, p in zip(QUESTIONS, 100 * rng.random(3) ** 0.2, strict=True)
+            Component(name, round(rng.exponential(3), 4), p)
+            for name, p in zip(COMPONENTS, 100 * rng.random(5) ** 0.2, strict=True)
         ),
         compared_with="140 nodes whose ego-graphs have 7 to 9 nodes",
         picture=picture(rank, size),
