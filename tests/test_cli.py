@@ -87,7 +87,7 @@ class TestHelp:
 
     def test_long_options_are_the_parameters_of_the_detector(self):
         options = {param.name: param for param in detect_options()}
-        own = {"network", "out", "top", "data_dir", "directed", "as_json", "verbose"}
+        own = {"data", "out", "top", "data_dir", "directed", "as_json", "verbose"}
         assert set(options) == {*own, *OF_TABLES, *ON_COMMAND_LINE}
         for name in ON_COMMAND_LINE:
             assert f"--{name.replace('_', '-')}" in options[name].opts
@@ -436,7 +436,7 @@ class TestWaiting:
 class TestReport:
     def test_the_page_is_the_same_again(self, call, made, tmp_path):
         page = tmp_path / "page.html"
-        assert call("report", made[0], "--out", page) == (0, f"Written: {page}\n", "")
+        assert call("report", made[0], "--out", page) == (0, f"Report: {page}\n", "")
         assert page.read_bytes() == (made[0] / "report.html").read_bytes()
 
     def test_a_folder_without_a_run(self, call, tmp_path):
@@ -598,7 +598,7 @@ class TestRefusals:
         monkeypatch.setattr("egoscore.detect.detect", interrupt)
         code, _, errors = call("detect", "builtin", "--out", tmp_path / "run")
         assert code == 130
-        assert "the same command continues the run" in errors
+        assert "run the same command again" in errors
 
     def test_an_internal_error_is_not_hidden(self, monkeypatch, tmp_path):
         def defect(*_):

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explainer import Explainer
+from egoscore.explain.explanation import Reasons
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
+from egoscore.text import numeral
 
 if TYPE_CHECKING:
     import torch
@@ -91,6 +93,11 @@ class Vocabulary:
     contrast: str
     has_zero: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    def contrasted(self, found: Reasons) -> str:
+        """How much a node differs from its neighbours, before and after."""
+        before, after = numeral(found.energy_before), numeral(found.energy_after)
+        return self.contrast.format(before=before, after=after)
 
 
 class Detector(ABC):

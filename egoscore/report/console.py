@@ -190,13 +190,12 @@ def show_explanation(found: Explanation, words: Vocabulary) -> None:
     console = make_console()
     say(console, found.summary)
     flag = "above" if found.flag else "not above"
-    energies = numeral(found.energy_before, 3), numeral(found.energy_after, 3)
+    contrast = f" {words.contrasted(found)}" if found.ego_size > 1 else ""
     say(
         console,
         f"The score {numeral(found.score)} is {flag} the threshold and higher than that of "
         f"{percent(found.percentile)}% of the nodes. The ego-graph has "
-        f"{counted(found.ego_size, 'node')}. "
-        + words.contrast.format(before=energies[0], after=energies[1]),
+        f"{counted(found.ego_size, 'node')}.{contrast}",
     )
     width = min(console.width, _WIDEST)
     for title, deviations in (

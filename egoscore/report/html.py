@@ -79,7 +79,7 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         ],
         "significant": {row.rank for row in rows if row.significant},
         "cards": [(found, draw(found.picture)) for found in explained],
-        "contrast": {one.rank: _contrast(words, one) for one in explained},
+        "contrast": words.contrasted,
         "own": own_columns(ranking),
         "own_by_rank": _own_by_rank(ranking),
         "num_open": _OPEN,
@@ -89,11 +89,6 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "files": _FILES,
     }
     return _environment().get_template("report.html.j2").render(config=config, **page)
-
-
-def _contrast(words: Vocabulary, found: Any) -> str:
-    before, after = number(found.energy_before), number(found.energy_after)
-    return words.contrast.format(before=before, after=after)
 
 
 def _environment() -> Environment:

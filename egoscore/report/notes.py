@@ -104,14 +104,14 @@ def _significant(count: int, nodes: int, rate: float) -> str:
 
 def _far_out(threshold: float) -> str:
     return (
-        f"Scores above {numeral(threshold)} are flagged. This is more than three interquartile "
-        "ranges above the upper quartile, which Tukey calls far out. Without outliers about 1% of "
-        "the nodes are flagged; it is never more than a quarter."
+        f"Flagged nodes have a score above {numeral(threshold)}, more than three interquartile "
+        "ranges above the upper quartile, which Tukey calls far out. Without outliers this is "
+        "about 1% of the nodes; it is never more than a quarter."
     )
 
 
 def _share(threshold: float, share: float) -> str:
-    return f"Scores above {numeral(threshold)} are flagged; the share of {share:g} was chosen."
+    return f"A share of {share:g} was chosen; scores above {numeral(threshold)} are flagged."
 
 
 def _overlooked(listed: int, nodes: list[dict[str, Any]]) -> str:

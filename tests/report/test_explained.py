@@ -47,9 +47,12 @@ def test_the_summary_comes_first(printed):
 
 
 def test_the_score_and_the_energies_are_shown(printed):
-    text = " ".join(printed(replace(FOUND, ego_size=1))[0].split())
-    for fact in ("score 4.5 is above", "99.2%", "1 node", f"{FOUND.energy_before:.3g}", "0.432"):
+    text = " ".join(printed(replace(FOUND, ego_size=2))[0].split())
+    energies = f"{FOUND.energy_before:.4g}", f"{FOUND.energy_after:.4g}"
+    for fact in ("score 4.5 is above", "99.2%", "2 nodes", *energies):
         assert fact in text
+    alone = printed(replace(FOUND, ego_size=1))[0]
+    assert not any(energy in alone for energy in energies)
     assert "not above the threshold" in printed(replace(FOUND, flag=False))[0]
 
 

@@ -315,7 +315,7 @@ class TestContent:
         for found in findings().explanations:
             assert found.summary in words
             contrast = {"before": f"{found.energy_before:.4g}", "after": "0.4321"}
-            assert WORDS.contrast.format(**contrast) in words
+            assert (WORDS.contrast.format(**contrast) in words) == (found.ego_size > 1)
             for line in (*found.features, *found.structure):
                 for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
                     assert text in words
