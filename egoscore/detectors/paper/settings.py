@@ -67,7 +67,7 @@ class PaperSettings:
     max_nodes: int | None = setting(
         None,
         optional(whole(1, 2**15)),
-        "Largest size of an ego-graph (M). (the 95% quantile of the sizes, at most 50)",
+        "Largest size of an ego-graph (M); unless given, the 95% quantile, at most 50.",
     )
     sde: str = setting(
         "vp",
