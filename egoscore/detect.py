@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from egoscore.detector import EgoScore
 from egoscore.detectors import rescoring_settings
+from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
@@ -95,12 +96,11 @@ def _write(
 
 def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
     score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
+    scores = Scores(score, p_value, detector.threshold_)
     significant = getattr(detector, "significant_", None)
     return ranking(
         graph,
-        score,
-        p_value,
-        detector.label_.numpy(),
+        scores,
         detector.components_.columns(),
         None if significant is None else significant.numpy(),
     )

@@ -120,7 +120,7 @@ class ToyExplainer(Explainer):
         )
 
     def phrase(self, cause, reasons):
-        return f"has {reasons.ego_size - 1} neighbours"
+        return f"it has {reasons.ego_size - 1} neighbours"
 
     def in_short(self, cause, reasons):
         return f"{reasons.ego_size - 1} neighbours"

@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, binarise
 from egoscore.detectors.paper.reconstruct import Reconstruction
-from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.deviations import Units, far_off, largest_deviations
-from egoscore.explain.explainer import MOST, Explainer, components_of
-from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
-from egoscore.explain.peers import describe_peers, peers_of, surprise
-from egoscore.explain.picture import MOST_NODES, names_of, shades
+from egoscore.explain.explainer import (
+    MOST,
+    MOST_NODES,
+    Explainer,
+    components_of,
+    describe_peers,
+    names_of,
+    peers_of,
+    shades,
+    surprise,
+)
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie, by_strength, causes_of
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.text import numeral
@@ -192,7 +199,7 @@ def _about_features(reasons: Reasons) -> str:
     if not far:
         return "the features of other nodes in its ego-graph changed, its own no more than usual"
     return (
-        f"its features changed: {far[0].name} is {far[0].observed}, {far[0].expected} after the "
+        f"its {far[0].name} changed from {far[0].observed} to {far[0].expected} in the "
         "reconstruction"
     )
 
@@ -205,10 +212,10 @@ def _features_in_short(reasons: Reasons) -> str:
 def _about_structure(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
-        return "other edges in its ego-graph, although not unusually many or few"
+        return "the edges in its ego-graph changed, although not their number"
     return (
-        f"the edges around it changed: {edges.observed} before, {edges.expected} after the "
-        "reconstruction"
+        f"the number of edges in its ego-graph changed from {edges.observed} to {edges.expected} "
+        "in the reconstruction"
     )
 
 
@@ -216,14 +223,14 @@ def _structure_in_short(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
         return "its edges changed"
-    return f"{'fewer' if edges.size > 0 else 'more'} edges after the reconstruction"
+    return f"{'fewer' if edges.size > 0 else 'more'} edges in the reconstruction"
 
 
 def _about_energy(reasons: Reasons) -> str:
     before, after = _energies(reasons)
     if before == after:
-        return "the energy of its ego-graph changed, although not on average"
-    return f"the energy of its ego-graph changed from {before} to {after}"
+        return "the Dirichlet energy of its ego-graph changed, although not on average"
+    return f"the Dirichlet energy of its ego-graph changed from {before} to {after}"
 
 
 def _energy_in_short(reasons: Reasons) -> str:

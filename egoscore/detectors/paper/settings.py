@@ -46,19 +46,19 @@ class PaperSettings:
     dissimilarity: str = setting(
         "rec",
         one_of(_names("combine", "DISSIMILARITIES")),
-        "'rec', the matrix distance, or 'energy', the shift of the Dirichlet energy.",
+        "Dissimilarity: 'rec' (matrix distance) or 'energy' (shift of the Dirichlet energy).",
         rescores=True,
     )
     alpha: float = setting(
         0.5,
         number(0, 1),
-        "Weight of the features in 'rec'; the structure has the rest.",
+        "Weight of the features in 'rec'; the structure has weight 1 - alpha.",
         rescores=True,
     )
     weighting: str = setting(
         "sqrt_snr",
         one_of(_names("combine", "WEIGHTINGS")),
-        "Weight of a noise level: 'sqrt_snr', 'snr' or 'none'.",
+        "Weights of the noise levels: 'sqrt_snr', 'snr' or 'none'.",
         rescores=True,
     )
     num_levels: int = setting(4, whole(1, 999), "Noise levels (the paper's K).")
@@ -66,7 +66,7 @@ class PaperSettings:
     model: str = setting(
         "gdss",
         one_of(MODELS),
-        "Generative model of ego-graphs: " + " or ".join(f"'{name}'" for name in MODELS) + ".",
+        "Generative model of ego-graphs: " + ", ".join(f"'{name}'" for name in MODELS) + ".",
     )
     positions: str = setting(
         "none",
@@ -78,7 +78,7 @@ class PaperSettings:
     max_nodes: int | None = setting(
         None,
         optional(whole(1, 2**15)),
-        "Size limit of an ego-graph (M); by default min(50, 95% quantile of the sizes).",
+        "Largest size of an ego-graph (M); unless given, the 95% quantile, at most 50.",
     )
     sde: str = setting(
         "vp",
@@ -88,11 +88,11 @@ class PaperSettings:
     solver: str = setting(
         "em",
         one_of(_names("solve", "SOLVERS")),
-        "'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs only 5 to "
-        "10 steps.",
+        "Solver: 'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs "
+        "only 5 to 10 steps.",
     )
     steps: int = setting(
-        100, whole(1, 2**23), "Solver steps from t = 1; level tau takes floor(steps·tau)."
+        100, whole(1, 2**23), "Solver steps from time 1; a level tau takes floor(steps·tau)."
     )
     hidden_size: int = setting(16, multiple_of(4, 4096), "Width of the neural networks.")
     epochs: int = setting(300, whole(0, 2**23), "Passes over the graph.")

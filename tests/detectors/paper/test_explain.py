@@ -12,8 +12,7 @@ from egoscore.detectors.base import Job
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS
 from egoscore.detectors.paper.explain import ReconstructionExplainer, sample
 from egoscore.detectors.paper.reconstruct import Reconstruction
-from egoscore.explain.peers import peers_of
-from egoscore.explain.picture import MOST_NODES
+from egoscore.explain.explainer import MOST_NODES, peers_of
 from egoscore.graph.feature_column import FeatureColumn
 
 QUICK = {

@@ -9,7 +9,7 @@ import pytest
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
 from egoscore.notes import Note
-from egoscore.report.json_output import detection_record
+from egoscore.report.console import detection_record
 from egoscore.report.notes import render
 
 NOTE = Note.info("isolated-nodes", table="nodes.csv", count=2)
