@@ -11,32 +11,33 @@ DATA ?= ../shared/data
 .PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
 
 help:
-	@echo "make demo            find abnormal nodes in a built-in network; writes runs/demo"
+	@echo "make demo            find abnormal nodes in a built-in graph; writes runs/demo"
 	@echo "make test            run the tests"
 	@echo "make test-slow       run the tests that take minutes"
-	@echo "make golden          compare results with those of BASE=revision to 1e-6, for refactoring"
-	@echo "make check           lint, format check, types"
+	@echo "make golden          compare results with those of BASE=revision, for refactoring"
+	@echo "make check           check lint rules, formatting and types"
 	@echo "make docs            build the site into site/; open site/index.html"
 	@echo "make options         write docs/options.md, the reference of all options"
 	@echo "make screenshot      write docs/assets/report.png, the picture in the README (needs Chromium)"
 	@echo "make notebook        run examples/bond.ipynb and store its outputs (DATA=folder with bond/)"
-	@echo "make bench           CPU time and memory on real networks (DATA=folder with bond/)"
-	@echo "make bench-speed     ratios against a plain padded implementation (under 10 minutes)"
-	@echo "make bench-millions  a network of DGraph's size end to end, slope, hub (about an hour)"
-	@echo "make bench-solvers   error and ranking against evaluations, for every solver"
+	@echo "make bench           CPU time and memory on real graphs (DATA=folder with bond/)"
+	@echo "make bench-speed     time and memory against a plain padded implementation (10 minutes)"
+	@echo "make bench-millions  graphs up to the size of DGraph (about an hour)"
+	@echo "make bench-solvers   error and ranking of every solver by network evaluations"
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
-	@echo "make bench-default   the default preset against its rivals, generated and real networks (hours)"
+	@echo "make bench-default   the default preset and its rivals on generated and real graphs (hours)"
 	@echo "make reproduction    all methods on the real graphs, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches, runs/ and site/"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "egoscore needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	  echo "egoscore needs Python 3.11 or newer. Name one, for example: make demo PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up $(VENV) with pinned versions; this takes a few minutes the first time."
+	@$(PYTHON) -m venv $(VENV)
 
 # pip's constraints pin every version, so that every set-up is the same.
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet -e .
+	@$(BIN)/pip install --quiet -e .
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed

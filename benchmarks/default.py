@@ -19,7 +19,7 @@ import numpy as np
 
 from egoscore.bench.display import ShowProgress
 from egoscore.bench.families import injected, varied
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.results import Results
 from egoscore.bench.runner import Benchmark, run_benchmark
 from egoscore.bench.trial import OK, Record
@@ -47,7 +47,7 @@ def tell(results: Results, networks: tuple[str, ...]) -> str:
 
     Where a row failed, its means are over the other networks, and it has the last rank.
     """
-    tried = {row: [results.of(name, row) for name in networks] for row in rows()}
+    tried = {row: [results.trials(name, row) for name in networks] for row in methods()}
     found = {
         row: [[r for r in network if r["status"] == OK] for network in records]
         for row, records in tried.items()
@@ -63,7 +63,7 @@ def tell(results: Results, networks: tuple[str, ...]) -> str:
     lines = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
     for row in sorted(found, key=lambda row: -float(np.nanmean(auc[row]))):
         failed = sum(not network for network in found[row])
-        title = rows()[row].title + (f" (failed on {failed})" if failed else "")
+        title = methods()[row].title + (f" (failed on {failed})" if failed else "")
         each = by_network(found[row]) if few else []
         lines.append(f"| {' | '.join([title, *each, *summary(found[row], rank[row])])} |")
     return "\n".join(lines) + "\n"
@@ -108,8 +108,8 @@ def run(
         data_dir=chosen.data_dir,
         limits=Limits(seconds=5400.0, gigabytes=12.0),
     )
-    with ShowProgress() as watcher:
-        return run_benchmark(plan, watcher)
+    with ShowProgress() as progress:
+        return run_benchmark(plan, progress)
 
 
 def main() -> None:
@@ -137,8 +137,8 @@ def main() -> None:
     }
     page = [HEAD]
     for title, networks in parts.items():
-        for methods, count in trials.items():
-            results = run(networks, methods, count, chosen)
+        for names, count in trials.items():
+            results = run(networks, names, count, chosen)
         page.append(f"## {title}\n\n{tell(results, networks)}")
         print(page[-1])
     PAGE.write_text("\n".join(page), encoding="utf-8")

@@ -21,7 +21,7 @@ from egoscore import EgoScore, load_dataset
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import measure
 from egoscore.detectors.paper.model import FittedModel, fit_model
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.graph import AttributedGraph
 
 TRIALS = ((0.05, 8), (0.01, 16), (0.1, 8))  # lr, hidden size; the seed is the trial's number
@@ -37,8 +37,8 @@ def scored(
     solver: str,
 ) -> str:
     """ROC-AUC of both dissimilarities."""
-    config = ReconstructionConfig(num_levels=4, num_samples=3, steps=steps, solver=solver)
-    table = measure(model.ego_graphs(graph, CPU), model.networks, model.sde, config, seed, nodes)
+    config = PaperSettings(num_levels=4, num_samples=3, steps=steps, solver=solver)
+    table = measure(model.ego_graphs(graph, CPU), model.networks, config, seed, nodes)
     return "   ".join(
         f"{name} {100 * roc_auc_score(graph.labels[table.node], score):5.1f}"
         for name in ("rec", "energy")

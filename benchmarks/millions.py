@@ -130,18 +130,17 @@ def paper_share() -> None:
     from egoscore.detectors.paper.components import measure
     from egoscore.detectors.paper.ego import EgoGraphs
     from egoscore.detectors.paper.generative import ScoreModel
-    from egoscore.detectors.paper.reconstruct import ReconstructionConfig
-    from egoscore.detectors.paper.sde import VP
+    from egoscore.detectors.paper.settings import PaperSettings
 
     torch.set_num_threads(1)
     graph = make_graph()
     egos = EgoGraphs(graph)
     model = ScoreModel(graph.num_features, 16)
-    config = ReconstructionConfig(num_levels=4, num_samples=3, steps=100, solver="em")
+    config = PaperSettings(num_levels=4, num_samples=3, steps=100, solver="em")
     some = np.random.default_rng(0).permutation(len(egos))[: len(egos) // 50]
-    measure(egos, model, VP(), config, 0, some[:100])
+    measure(egos, model, config, 0, some[:100])
     began = time.process_time()
-    measure(egos, model, VP(), config, 0, some)
+    measure(egos, model, config, 0, some)
     hours = (time.process_time() - began) * len(egos) / len(some) / 3600
     print(
         f"600 evaluations: {hours:.1f} CPU hours, {hours / 2:.1f} h on two cores at best "
@@ -184,8 +183,7 @@ def hub() -> None:
     from egoscore.detectors.paper.components import measure
     from egoscore.detectors.paper.ego import EgoGraphs
     from egoscore.detectors.paper.generative import ScoreModel
-    from egoscore.detectors.paper.reconstruct import ReconstructionConfig
-    from egoscore.detectors.paper.sde import VP
+    from egoscore.detectors.paper.settings import PaperSettings
 
     torch.set_num_threads(1)
     leaves, largest = LEAVES, 50
@@ -197,13 +195,14 @@ def hub() -> None:
     features = rng.normal(size=(size, 17)).astype(np.float32)
     graph = AttributedGraph.from_edges(np.hstack([star, small]), features)
     egos = EgoGraphs(graph, max_nodes=largest)
-    model, config = ScoreModel(17, 16), ReconstructionConfig(4, 3, 100, "em")
+    model = ScoreModel(17, 16)
+    config = PaperSettings(num_levels=4, num_samples=3, steps=100, solver="em")
 
     def cost(node: int, times: int = 5) -> dict[str, float]:
         spent: dict[str, Any] = {}
         for name, run in {
             "cut": lambda: egos.members(np.array([node])),
-            "score": lambda: measure(egos, model, VP(), config, 0, np.array([node])),
+            "score": lambda: measure(egos, model, config, 0, np.array([node])),
         }.items():
             run()
             began = time.process_time()

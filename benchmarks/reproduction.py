@@ -13,17 +13,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from egoscore.bench.gdss import OURS
 from egoscore.bench.markdown import (
     cost_markdown,
     defects_markdown,
-    limits,
     markdown,
-    published_limits,
 )
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import OURS, methods
 from egoscore.bench.results import Results
-from egoscore.bench.summary import Cell, Table, shown
+from egoscore.bench.table import Cell, Table, display_name, limits, published_limits
 from egoscore.text import counted
 
 KEPT = Path(__file__).resolve().parent / "results" / "reproduction"
@@ -57,7 +54,7 @@ def compared(table: Table, variant: str = "") -> str:
             inside = abs(mine.mean - known.mean) <= known.std
             trials = counted(mine.trials - mine.failures.total(), "trial")
             lines.append(
-                f"| {shown(dataset)} | {title} | {mine.mean:.1f} ({trials}) | "
+                f"| {display_name(dataset)} | {title} | {mine.mean:.1f} ({trials}) | "
                 f"{known.mean:.1f} ± {known.std:.1f} | {'yes' if inside else '**no**'} |"
             )
     head = "| | | measured | published | within |\n|---|---|---|---|---|\n"
@@ -66,7 +63,7 @@ def compared(table: Table, variant: str = "") -> str:
 
 def each(table: Table, say: Callable[[str], str]) -> str:
     """A line for every network of which there is something to say."""
-    said = ((shown(dataset), say(dataset)) for dataset in table.datasets)
+    said = ((display_name(dataset), say(dataset)) for dataset in table.datasets)
     return "".join(f"- {name}: {text}\n" for name, text in said if text)
 
 
@@ -95,7 +92,7 @@ def untrained(table: Table) -> str:
             after, before = cell(table, row, dataset), cell(table, f"{row}-untrained", dataset)
             if after and before:
                 lines.append(
-                    f"- {shown(dataset)}, {title}: {after.mean:.1f} ± {after.std:.1f} "
+                    f"- {display_name(dataset)}, {title}: {after.mean:.1f} ± {after.std:.1f} "
                     f"trained, {before.mean:.1f} ± {before.std:.1f} untrained."
                 )
     return "\n".join(lines) + "\n"
@@ -121,16 +118,16 @@ def best(table: Table) -> str:
     lines = []
     for dataset in table.datasets:
         known = [(c.mean, row) for (row, d), c in table.cells.items() if d == dataset and c.known]
-        trivial = [pair for pair in known if rows()[pair[1]].family == "trivial"]
-        others = [pair for pair in known if rows()[pair[1]].family != "trivial"]
+        trivial = [pair for pair in known if methods()[pair[1]].group == "trivial"]
+        others = [pair for pair in known if methods()[pair[1]].group != "trivial"]
         if not others:
             continue
         (first, row), (least, floor) = max(others), max(trivial)
         spread = table.results.facts[dataset].by_chance(table.metric).std
         lines.append(
-            f"- {shown(dataset)}: the best method is {rows()[row].title} ({first:.1f}), the "
-            f"best trivial score {rows()[floor].title} ({least:.1f}); a random score spreads by "
-            f"{spread:.1f}."
+            f"- {display_name(dataset)}: the best method is {methods()[row].title} ({first:.1f}), "
+            f"the best trivial score {methods()[floor].title} ({least:.1f}); a random score "
+            f"spreads by {spread:.1f}."
         )
     return "\n".join(lines) + "\n"
 
@@ -159,7 +156,7 @@ def too_far(table: Table) -> str:
     for dataset in table.datasets:
         mine, known = cell(table, "energy", dataset), table.published("energy", dataset)
         if mine and known and not known.failure and abs(mine.mean - known.mean) > known.std:
-            missed.append(shown(dataset))
+            missed.append(display_name(dataset))
     if not missed:
         return ""
     link = "[A step too far](paper.md#a-step-too-far)"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,10 +24,10 @@ from scipy.stats import spearmanr
 from egoscore import EgoScore, load_dataset
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import measure
-from egoscore.detectors.paper.grid import levels, num_steps
 from egoscore.detectors.paper.model import fit_model
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.solve import SOLVERS
+from egoscore.detectors.paper.steps import levels, num_steps
 
 INTRODUCTION = """# Solvers and evaluations
 
@@ -48,11 +48,12 @@ class Effort:
 
     epochs: int
     steps: tuple[int, ...]
-    reference: ReconstructionConfig
+    reference: PaperSettings
 
 
-FULL = Effort(300, (5, 7, 10, 20, 50, 100, 200), ReconstructionConfig(LEVELS, 10, 1000, "em"))
-SMOKE = Effort(1, (5,), ReconstructionConfig(LEVELS, 1, 5, "em"))
+_REFERENCE = PaperSettings(num_levels=LEVELS, num_samples=10, steps=1000, solver="em")
+FULL = Effort(300, (5, 7, 10, 20, 50, 100, 200), _REFERENCE)
+SMOKE = Effort(1, (5,), replace(_REFERENCE, num_samples=1, steps=5))
 CPU = torch.device("cpu")
 Row = dict[str, Any]
 
@@ -69,8 +70,8 @@ def compare(name: str, data_dir: str | None, effort: Effort) -> list[Row]:
     model = fit_model(graph, settings, 0, CPU)
     egos, nodes = model.ego_graphs(graph, CPU), np.arange(graph.num_nodes)
 
-    def scored(config: ReconstructionConfig, seed: int) -> tuple[Any, dict[str, Any]]:
-        table = measure(egos, model.networks, model.sde, config, seed, nodes)
+    def scored(config: PaperSettings, seed: int) -> tuple[Any, dict[str, Any]]:
+        table = measure(egos, model.networks, config, seed, nodes)
         return table, {
             kind: combine(table, kind, settings.alpha, settings.weighting, model.sde)
             for kind in ("rec", "energy")
@@ -80,7 +81,7 @@ def compare(name: str, data_dir: str | None, effort: Effort) -> list[Row]:
     rows = []
     for solver in COMPARED:
         for steps in effort.steps:
-            config = ReconstructionConfig(LEVELS, 1, steps, solver)
+            config = PaperSettings(num_levels=LEVELS, num_samples=1, steps=steps, solver=solver)
             table, scores = scored(config, seed=0)
             row: Row = {"network": name, "solver": solver, "steps": steps}
             row["evaluations"] = evaluations(solver, steps)

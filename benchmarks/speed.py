@@ -29,6 +29,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,15 @@ def score(name: str, data_dir: str | None) -> dict[str, float]:
 
     from egoscore.detectors.paper import noise
     from egoscore.detectors.paper.components import measure
-    from egoscore.detectors.paper.reconstruct import ReconstructionConfig
-    from egoscore.detectors.paper.sde import VP
+    from egoscore.detectors.paper.settings import PaperSettings
     from egoscore.detectors.paper.shards import shards
     from egoscore.runtime import release_memory
 
     egos, model = prepare(name, data_dir)
     steps = SHORT_STEPS.get(name, STEPS)
-    config = ReconstructionConfig(LEVELS, SAMPLES, steps, "em")
+    config = PaperSettings(num_levels=LEVELS, num_samples=SAMPLES, steps=steps, solver="em")
     nodes = np.arange(len(egos))
-    measure(egos, model, VP(), ReconstructionConfig(LEVELS, SAMPLES, 5, "em"), SEED, nodes[:300])
+    measure(egos, model, replace(config, steps=5), SEED, nodes[:300])  # to compile
     base, spent, drawn = memory(), 0.0, noise.normals
 
     def timed(*arguments: Any) -> Any:
@@ -90,7 +90,7 @@ def score(name: str, data_dir: str | None) -> dict[str, float]:
     noise.normals = timed
     began = time.process_time()
     for shard in shards(egos.sizes):  # as a run does
-        measure(egos, model, VP(), config, SEED, shard)
+        measure(egos, model, config, SEED, shard)
         release_memory()
     seconds = time.process_time() - began
     whole = seconds * STEPS / steps
@@ -106,16 +106,16 @@ def score(name: str, data_dir: str | None) -> dict[str, float]:
 
 def train(name: str, data_dir: str | None) -> dict[str, float]:
     """CPU seconds to train for 300 epochs."""
-    from egoscore.detectors.paper.sde import VP
-    from egoscore.detectors.paper.train import TrainingConfig, TrainingState
+    from egoscore.detectors.paper.settings import PaperSettings
+    from egoscore.detectors.paper.train import TrainingState
     from egoscore.detectors.paper.train import train as run
 
     egos, model = prepare(name, data_dir)
     state = TrainingState(model, 0.01, 0.01)
-    run(state, egos, VP(), TrainingConfig(1, 0.01, 0.01, BATCH), SEED)
+    run(state, egos, PaperSettings(epochs=1, batch_size=BATCH), SEED)
     epochs = min(EPOCHS, 2 if name in SHORT_STEPS else 30)
     began = time.process_time()
-    run(state, egos, VP(), TrainingConfig(1 + epochs, 0.01, 0.01, BATCH), SEED)
+    run(state, egos, PaperSettings(epochs=1 + epochs, batch_size=BATCH), SEED)
     seconds = (time.process_time() - began) * EPOCHS / epochs
     return {"seconds": seconds, "memory": memory()}
 

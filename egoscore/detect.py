@@ -14,20 +14,19 @@ import pyarrow as pa
 
 from egoscore.detector import EgoScore
 from egoscore.detectors import rescoring_settings
+from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
-from egoscore.progress import Bars
-from egoscore.progress_bars import passing_bars
+from egoscore.progress import Bars, passing_bars
 from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
 from egoscore.report.ranking import id_column, ranking, write_spreadsheet
 from egoscore.report.top_nodes import TOP
-from egoscore.run.directory import RunDirectory
+from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
 from egoscore.run.files import replacing, save_json, write_text
 from egoscore.run.graph_store import save_graph
-from egoscore.run.layout import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
 
@@ -97,12 +96,11 @@ def _write(
 
 def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
     score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
+    scores = Scores(score, p_value, detector.threshold_)
     significant = getattr(detector, "significant_", None)
     return ranking(
         graph,
-        score,
-        p_value,
-        detector.label_.numpy(),
+        scores,
         detector.components_.columns(),
         None if significant is None else significant.numpy(),
     )

@@ -18,26 +18,17 @@ from torch import Tensor
 from egoscore import thresholds
 from egoscore.detectors import PRESETS, detector_of, setting_names, settings_of
 from egoscore.detectors.base import FORMAT_VERSION, Detector, Job, Store, Table
-from egoscore.detectors.settings import (
-    Rule,
-    flag,
-    is_number,
-    number,
-    one_of,
-    resolve,
-    whole,
-)
+from egoscore.detectors.settings import Rule, flag, is_number, number, one_of, resolve, whole
 from egoscore.errors import InputError, ParameterError, RunError
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.sentences import Scores, explanation, rows_of
 from egoscore.graph import AttributedGraph
+from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
-from egoscore.graph.convert import as_graph
-from egoscore.progress import Bars
-from egoscore.progress_bars import progress_bar
+from egoscore.progress import Bars, progress_bar
+from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
-from egoscore.run.layout import model_path
 from egoscore.runtime import choose_device, one_thread
 
 _FORMAT = "egoscore-model"
@@ -117,12 +108,17 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         for name in names:
             setattr(self, name, settings.get(name))
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Asked by scikit-learn; a detector may be registered at any time."""
+        return sorted([*_RULES, *setting_names()])
+
     def settings(self) -> Any:
         """The settings in force: the preset's, replaced by those given; all parameters checked."""
         for name, rule in _RULES.items():
             rule.check(name, getattr(self, name))
         kind = settings_of(self.preset)
-        given = {name: getattr(self, name) for name in setting_names()}
+        given = {name: getattr(self, name, None) for name in setting_names()}
         known = {field.name for field in fields(kind)}
         for name, value in given.items():
             if value is not None and name not in known:

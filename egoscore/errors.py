@@ -6,15 +6,15 @@ sentence and exits with code 2.
 
 
 class EgoScoreError(Exception):
-    """Anything that is wrong with what was asked, as opposed to a defect of the program."""
+    """Something is wrong with the request; defects of the program raise other errors."""
 
 
 class InputError(EgoScoreError, ValueError):
-    """The network or its features cannot be used as they are."""
+    """The graph or its features cannot be used as they are."""
 
 
 class ParameterError(EgoScoreError, ValueError):
-    """A parameter has a value outside its rule. The parts are kept: others name it otherwise."""
+    """A parameter breaks its rule. The parts are kept for messages that name it differently."""
 
     def __init__(self, name: str, rule: str, value: object, of: str = "EgoScore") -> None:
         super().__init__(f"The '{name}' parameter of {of} must be {rule}. Got {value!r} instead.")
@@ -22,11 +22,11 @@ class ParameterError(EgoScoreError, ValueError):
 
 
 class DatasetError(EgoScoreError):
-    """A data set is unknown, not to be found, or its file is damaged."""
+    """A data set is unknown or not found, or its file is damaged."""
 
 
 class DeviceError(EgoScoreError):
-    """The computing device asked for is not there."""
+    """The requested computing device is not available."""
 
 
 class TrainingError(EgoScoreError):
@@ -34,4 +34,4 @@ class TrainingError(EgoScoreError):
 
 
 class RunError(EgoScoreError):
-    """A run directory or a saved model does not fit what was asked."""
+    """A run directory or a saved model does not fit the request, or is damaged."""

@@ -27,10 +27,10 @@ KERNEL_SOURCES = (
     "random.py",
     "bench/rivals/egonets.py",
     "detectors/conditional/neighbours.py",
+    "detectors/elu.py",
     "detectors/paper/extract.py",
     "detectors/paper/noise.py",
     "detectors/paper/kernels/attention.py",
-    "detectors/paper/kernels/elu.py",
     "detectors/paper/kernels/packed.py",
     "detectors/paper/kernels/simd.py",
     "graph/cliques.py",
@@ -44,15 +44,16 @@ _decorating = Lock()
 inlined = numba.njit(inline="always", error_model="numpy")
 
 
-def compiled(function: Callable[..., Any], fused: bool = False) -> Any:
-    """`function` as machine code, cached on disk if there is a writable folder.
-
-    If `fused`, a product and the sum it goes into may be rounded once instead of twice.
-    """
-    flags: Any = {"contract"} if fused else False
+def compiled(function: Callable[..., Any], flags: Any = False) -> Any:
+    """`function` as machine code, cached on disk if there is a writable folder."""
     with _cache_folder() as folder:
         cached = folder is not None
         return numba.njit(function, cache=cached, error_model="numpy", fastmath=flags)
+
+
+def fused(function: Callable[..., Any]) -> Any:
+    """`compiled`, but a product and the sum it goes into may be rounded once instead of twice."""
+    return compiled(function, {"contract"})
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How good a ranking is where outliers are known. For evaluation only."""
+"""How good a ranking is if outliers are known. For evaluation only."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def recall_at_k(labels: NDArray[Any], score: NDArray[Any], k: int) -> float:
 def auc_interval(
     labels: NDArray[Any], score: NDArray[Any], num_resamples: int = 200
 ) -> tuple[float, float]:
-    """Within which 95% of the ROC-AUCs lie when outliers and others are drawn anew from themselves.
+    """A 95% interval of the ROC-AUC, by resampling outliers and other nodes separately.
 
-    A bootstrap over nodes (Efron, 1979), of each kind as many as there are.
+    The bootstrap (Efron, 1979): samples are as large as the groups they are drawn from.
     """
     rng = np.random.default_rng(0)
     _, place = np.unique(score, return_inverse=True)

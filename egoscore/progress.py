@@ -1,4 +1,4 @@
-"""Progress bars as those see them who do the work: whoever shows them hands them down."""
+"""Progress bars: shown on a terminal when asked for, and nowhere else."""
 
 from __future__ import annotations
 
@@ -6,18 +6,108 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
+from rich.text import Text
+
 Advance = Callable[[int], None]
 BYTES = "B"  # the unit of what is counted in bytes
+_WIDE = 100  # columns of a terminal that has room for everything on one line
+_SPEED_PERIOD = 600.0  # seconds over which speed is averaged; slow work reports only now and then
 
 
 class Bars(Protocol):
-    """Makes progress bars."""
+    """Makes progress bars. Functions that take long are given one by their caller."""
 
     def __call__(self, title: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
-        """A bar over `total` of `unit`, if that is known; told how many more are done."""
+        """A bar over `total` of `unit`, None if unknown; yields the function that advances it."""
 
 
 @contextmanager
 def no_bars(title: str, total: int | None, unit: str) -> Iterator[Advance]:
-    """For those who show none."""
+    """`Bars` that show nothing."""
     yield lambda count: None
+
+
+def passing_bars(verbose: int) -> Bars:
+    """`Bars` that disappear when their work is done."""
+    return lambda title, total, unit: progress_bar(title, total, unit, verbose, stays=False)
+
+
+@contextmanager
+def progress_bar(
+    title: str, total: int | None, unit: str, verbose: int, stays: bool = True
+) -> Iterator[Advance]:
+    """A bar on standard error while the block runs; yields the function that advances it.
+
+    Afterwards it `stays`, or its line is cleared.
+    """
+    if not verbose:
+        yield lambda count: None
+        return
+    console = Console(stderr=True)
+    bar = Progress(
+        *_columns(console.width >= _WIDE, unit, total is not None),
+        console=console,
+        disable=not console.is_terminal,
+        transient=not stays,
+        speed_estimate_period=_SPEED_PERIOD,
+    )
+    with bar as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def _columns(wide: bool, unit: str, has_total: bool) -> Iterator[ProgressColumn]:
+    """The parts of a bar; a narrow terminal has no room for counts."""
+    yield TextColumn("{task.description}", markup=False)
+    yield BarColumn(40 if wide else 10)
+    if wide:
+        yield _Count(unit)
+    yield _Speed(unit)
+    if wide or not has_total:
+        yield TimeElapsedColumn(table_column=Column(no_wrap=True))
+    if has_total:
+        yield TextColumn("left:")
+        yield TimeRemainingColumn(table_column=Column(no_wrap=True))
+
+
+class _UnitColumn(ProgressColumn):
+    """A column of numbers of a unit; empty without one."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__(Column(no_wrap=True))
+        self.unit = unit
+
+
+class _Speed(_UnitColumn):
+    """How many per second."""
+
+    def render(self, task: Task) -> Text:
+        if task.speed is None or not self.unit:
+            return Text("")
+        if self.unit == BYTES:
+            return Text(f"{task.speed / 1e6:.3g} MB/s")
+        speed = f"{task.speed:,.0f}" if task.speed >= 100 else f"{task.speed:.3g}"
+        return Text(f"{speed} {self.unit}/s")
+
+
+class _Count(_UnitColumn):
+    """How many are done, and how many there are if that is known."""
+
+    def render(self, task: Task) -> Text:
+        if not self.unit:
+            return Text("")
+        numbers = [task.completed] if task.total is None else [task.completed, task.total]
+        if self.unit == BYTES:
+            return Text("/".join(f"{number / 1e6:,.1f}" for number in numbers) + " MB")
+        return Text("/".join(f"{int(number):,}" for number in numbers))

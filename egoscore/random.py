@@ -2,8 +2,8 @@
 
 Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) turns a key and
 a counter into four random words. The key is the user's seed; the counter spells out what the
-number is for: (purpose, node, level, sample, step, position). Whoever asks for the same thing gets
-the same number, whatever was asked before, in whichever batch, process or order.
+number is for: (purpose, node, level, sample, step, position). Equal keys give equal numbers, in any
+batch, process or order.
 
 Counter words: position block | node | level, sample (16 bits each) | purpose, step (8, 24 bits).
 """
@@ -151,7 +151,7 @@ def _fill_words(out, seed, purpose, step, node):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Keys:
-    """Whose random numbers are meant: one row per chain, (B,) each of node, level and sample."""
+    """The keys of the random numbers of B chains: node, level and sample, (B,) each."""
 
     seed: int
     node: NDArray[np.int64]
@@ -160,7 +160,7 @@ class Keys:
 
     @classmethod
     def for_nodes(cls, seed: int, node: NDArray[np.int64]) -> Keys:
-        """Keys of nodes where level and sample play no part."""
+        """Keys of nodes, for numbers that do not depend on level and sample."""
         zeros = np.zeros_like(node)
         return cls(seed, node, zeros, zeros)
 

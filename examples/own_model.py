@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from egoscore import EgoScore, load_dataset
+from egoscore.detectors.neural_networks import Mlp
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.layers import Mlp
-from egoscore.detectors.paper.models import MODELS
+from egoscore.detectors.paper.settings import MODELS
 
 
 class PlainModel(GenerativeModel):

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from egoscore import EgoScore, load_dataset
-from egoscore.detectors.paper.grid import LAST_TIME
 from egoscore.detectors.paper.sde import VP, Sde
 from egoscore.detectors.paper.solve import SOLVERS, Solver
+from egoscore.detectors.paper.steps import LAST_TIME
 
 
 def ancestral(t: Tensor, s: Tensor, sde: Sde) -> tuple[Tensor, Tensor, Tensor]:

@@ -87,7 +87,7 @@ class TestHelp:
 
     def test_long_options_are_the_parameters_of_the_detector(self):
         options = {param.name: param for param in detect_options()}
-        own = {"network", "out", "top", "data_dir", "directed", "as_json", "verbose"}
+        own = {"data", "out", "top", "data_dir", "directed", "as_json", "verbose"}
         assert set(options) == {*own, *OF_TABLES, *ON_COMMAND_LINE}
         for name in ON_COMMAND_LINE:
             assert f"--{name.replace('_', '-')}" in options[name].opts
@@ -424,7 +424,7 @@ class TestWaiting:
             shown.append((text, total, verbose, stays))
             yield done.append
 
-        monkeypatch.setattr("egoscore.progress_bars.progress_bar", noted)
+        monkeypatch.setattr("egoscore.progress.progress_bar", noted)
         call(command[0], made[0], *command[1:])
         assert shown == [(title, sum(done), 1, False)]
 
@@ -436,7 +436,7 @@ class TestWaiting:
 class TestReport:
     def test_the_page_is_the_same_again(self, call, made, tmp_path):
         page = tmp_path / "page.html"
-        assert call("report", made[0], "--out", page) == (0, f"Written: {page}\n", "")
+        assert call("report", made[0], "--out", page) == (0, f"Report: {page}\n", "")
         assert page.read_bytes() == (made[0] / "report.html").read_bytes()
 
     def test_a_folder_without_a_run(self, call, tmp_path):
@@ -465,9 +465,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("option", "rule"),
         [
-            ("--alpha=1.5", "--alpha must be a float in [0, 1] (found 1.5)."),
-            ("--alpha=nan", "--alpha must be a float in [0, 1] (found nan)."),
-            ("--contamination=0.9", "--contamination must"),
+            ("--alpha=1.5", "--alpha must be a number from 0 to 1 (found 1.5)."),
+            ("--alpha=nan", "--alpha must be a number from 0 to 1 (found nan)."),
+            ("--contamination=0.9", "--contamination must be a number above 0 and at most 0.5"),
             ("--seed=-1", "--seed must"),
             ("--solver=euler", "must be one of 'em', 'reverse', 'em+langevin'"),
             ("--hidden-size=7", "--hidden-size must be a multiple of 4 from 4 to 4096 (found 7)."),
@@ -484,7 +484,7 @@ class TestRefusals:
 
     def test_a_parameter_of_another_preset(self, call, tmp_path):
         message = self.refused(call, tmp_path, "builtin", "--alpha=0.5")
-        assert "--alpha must be left out with preset 'default'" in message
+        assert "--alpha needs --preset paper" in message
 
     def test_parameters_are_checked_before_data_are_read(self, call, tmp_path):
         assert "--alpha" in self.refused(call, tmp_path, "nowhere", "--alpha=1.5")
@@ -598,7 +598,7 @@ class TestRefusals:
         monkeypatch.setattr("egoscore.detect.detect", interrupt)
         code, _, errors = call("detect", "builtin", "--out", tmp_path / "run")
         assert code == 130
-        assert "the same command continues the run" in errors
+        assert "run the same command again" in errors
 
     def test_an_internal_error_is_not_hidden(self, monkeypatch, tmp_path):
         def defect(*_):

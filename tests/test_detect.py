@@ -16,8 +16,8 @@ from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.detect import Origin, describe, detect
 from egoscore.errors import DeviceError, ParameterError
 from egoscore.notes import Note
+from egoscore.report.console import detection_record
 from egoscore.report.findings import Findings
-from egoscore.report.json_output import detection_record
 from egoscore.run.graph_store import load_graph
 from egoscore.run.reader import Run
 

@@ -29,7 +29,6 @@ from egoscore.detectors.conditional.settings import ConditionalSettings
 from egoscore.detectors.paper import components
 from egoscore.detectors.paper import shards as measuring
 from egoscore.detectors.paper.components import measure
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
 from egoscore.detectors.paper.sde import SDES, VP
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.errors import DeviceError, InputError, ParameterError, RunError
@@ -344,8 +343,8 @@ class TestCompany:
     def measured(self, fitted, graph, centres):
         model = fitted.model_
         egos = model.ego_graphs(graph, torch.device("cpu"))
-        config = ReconstructionConfig(2, 1, 10, "em")
-        return measure(egos, model.networks, model.sde, config, model.seed, centres)
+        config = PaperSettings(num_levels=2, num_samples=1, steps=10, solver="em")
+        return measure(egos, model.networks, config, model.seed, centres)
 
     def test_not_on_the_order_in_its_batch(self, graph, fitted):
         order = np.random.default_rng(0).permutation(60)

@@ -10,28 +10,22 @@ import egoscore
 PACKAGE = Path(egoscore.__file__).parent
 ROOT = {
     *("text", "errors", "progress", "random", "jit", "runtime", "notes"),
-    *("progress_bars", "thresholds", "metrics"),
+    *("thresholds", "metrics"),
 }
-SHARED = {"engine.base"}
-# Neural-network code that both detectors use.
-ALLOWED_BETWEEN_DETECTORS = {"detectors.paper.adam", "detectors.paper.layers"}
 # What the modules of a folder may import, by folder or module name; always their own and ROOT.
 MAY_IMPORT = {
     "graph": set(),
     "load": {"graph"},
     "engine": {"graph"},
     "explain": {"graph"},
-    "detectors": {"graph", "explain", *SHARED},
+    "detectors": {"graph", "explain", "engine"},
     "run": {"graph", "detectors.base"},
     "report": {"graph", "explain", "run", "detectors", "detectors.base"},
     "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},
-    "detect": {"graph", "run", "report", "detector", "detectors"},
+    "detect": {"graph", "explain", "run", "report", "detector", "detectors"},
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
-READS_ON_DEMAND = {"graph.convert", "graph.attributed_graph"}
-EXCEPTIONS = {
-    ("report.loading_notes", "load.column"),  # phrases that notes and error messages share
-}
+READS_ON_DEMAND = {"graph.attributed_graph"}
 # Top of the package: nothing but themselves may import them.
 TOP = {"bench": {"cli.bench"}, "cli": {"__main__"}}
 
@@ -94,8 +88,6 @@ def is_allowed(importer, imported, inside):
         return True
     if importer in READS_ON_DEMAND and folder_of(imported) == "load":
         return inside
-    if (importer, imported) in EXCEPTIONS:
-        return True
     allowed = MAY_IMPORT[folder_of(importer)]
     return imported in allowed or (folder_of(imported) in allowed and not is_detector(imported))
 
@@ -130,7 +122,7 @@ def test_detectors_do_not_import_each_other():
         and is_detector(imported)
         and importer.split(".")[1] != imported.split(".")[1]
     ]
-    assert {imported for _, imported in between} <= ALLOWED_BETWEEN_DETECTORS, between
+    assert between == []
 
 
 @pytest.mark.parametrize("top", TOP)

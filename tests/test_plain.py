@@ -13,10 +13,11 @@ import torch
 from egoscore import AttributedGraph
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.grid import levels, num_steps
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
+from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.detectors.paper.sde import VP
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.solve import SOLVERS
+from egoscore.detectors.paper.steps import levels, num_steps
 from egoscore.detectors.paper.train import TrainingState, _accumulate_gradients, _times
 
 SEED, LARGEST, HIDDEN, NUM_FEATURES = 3, 9, 8, 5
@@ -67,10 +68,10 @@ def tolerance(solver, dtype, size):
 def test_reconstructions_of_every_size(example, solver, dtype):
     egos, model = example
     model = copy.deepcopy(model).to(dtype)
-    config = ReconstructionConfig(num_levels=2, num_samples=2, steps=12, solver=solver)
+    config = PaperSettings(num_levels=2, num_samples=2, steps=12, solver=solver)
     centres, weights = np.arange(len(egos)), dict(model.named_parameters())
     with torch.inference_mode():
-        fast = Reconstruction(egos, model, VP(), config, SEED)
+        fast = Reconstruction(egos, model, config, SEED)
         restored = {}
         for size in range(1, LARGEST + 1):
             batch = egos.batch(centres[egos.sizes == size])
@@ -92,12 +93,12 @@ def test_reconstructions_of_every_size(example, solver, dtype):
 def test_reconstructions_of_mixed_sizes(example, solver, dtype):
     egos, model = example
     model = copy.deepcopy(model).to(dtype)
-    config = ReconstructionConfig(num_levels=2, num_samples=1, steps=6, solver=solver)
+    config = PaperSettings(num_levels=2, num_samples=1, steps=6, solver=solver)
     centres, weights = np.arange(len(egos)), dict(model.named_parameters())
     with torch.inference_mode():
         batch = egos.batch(centres)
         batch = replace(batch, x=batch.x.to(dtype), adj=batch.adj.to(dtype))
-        x, adj = Reconstruction(egos, model, VP(), config, SEED).restore(batch, range(1))
+        x, adj = Reconstruction(egos, model, config, SEED).restore(batch, range(1))
         for level, tau in enumerate(levels(2)):
             steps = num_steps(tau, 6)
             expected = plain.reconstruct(

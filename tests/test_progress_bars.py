@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from egoscore.progress import BYTES
-from egoscore.progress_bars import _Rate, passing_bars, progress_bar
+from egoscore.progress import BYTES, _Speed, passing_bars, progress_bar
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
@@ -116,7 +115,7 @@ def test_an_error_leaves_the_terminal_with_its_cursor():
     ],
 )
 def test_the_rate_is_a_number_people_can_read(speed, text):
-    assert _Rate("nodes").render(SimpleNamespace(speed=speed)).plain == text
+    assert _Speed("nodes").render(SimpleNamespace(speed=speed)).plain == text
 
 
 class TestBytes:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from egoscore.bench.display import ShowProgress
 from egoscore.bench.draw import draw_figures
+from egoscore.bench.figures import require_drawing
 from egoscore.bench.latex import PACKAGES, latex
 from egoscore.bench.markdown import (
-    FEWER,
     cost_markdown,
     defects_markdown,
-    heading,
-    legend,
     legend_markdown,
     markdown,
-    texts,
     versions_markdown,
     write_csv,
 )
-from egoscore.bench.methods import rows
-from egoscore.bench.plates import require_drawing
+from egoscore.bench.methods import methods
 from egoscore.bench.results import Results
 from egoscore.bench.runner import Benchmark, run_benchmark
-from egoscore.bench.summary import TITLES, Table
+from egoscore.bench.table import FEWER, TITLES, Style, Table
 from egoscore.run.files import write_text
 from egoscore.text import printable
 
@@ -30,8 +26,8 @@ def run_and_report(plan: Benchmark, figures: bool) -> None:
     """Run the benchmark, write its tables, print the first one, draw figures if requested."""
     if figures:
         require_drawing()
-    with ShowProgress() as watcher:
-        results = run_benchmark(plan, watcher)
+    with ShowProgress() as progress:
+        results = run_benchmark(plan, progress)
     write_tables(results)
     for dataset in plan.datasets:
         show_table(Table.of(results, "roc_auc"), dataset)
@@ -44,20 +40,18 @@ def run_and_report(plan: Benchmark, figures: bool) -> None:
 def show_table(table: Table, dataset: str) -> None:
     """Print the rows of one data set."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table as Grid
     from rich.text import Text
 
-    title = Text(printable(heading(table, dataset)), "table.title")
+    style = Style(best="[bold]{}[/]", escape=escape)
+    title = Text(printable(table.heading(dataset)), "table.title")
     grid = Grid("method", title=title, title_justify="left")
     for name in ("ROC-AUC (%)", "published", "size"):
         grid.add_column(name, justify="right")
     for row in table.rows:
         if (row, dataset) in table.cells:
-            measured, *rest = texts(table, row, dataset)
-            cell = Text(measured)
-            if table.is_best(row, dataset):
-                cell.stylize("bold", end=measured.find(" ") if " " in measured else None)
-            grid.add_row(rows()[row].title, cell, *rest)
+            grid.add_row(methods()[row].title, *table.texts(row, dataset, style))
     Console().print(grid)
 
 
@@ -67,7 +61,7 @@ def show_legend(table: Table) -> None:
     from rich.text import Text
 
     console = Console()
-    for sentence in (FEWER, *legend(table)):
+    for sentence in (FEWER, *table.legend()):
         console.print(Text(printable(sentence)), soft_wrap=not console.is_terminal)
 
 
@@ -79,19 +73,19 @@ def write_tables(results: Results) -> None:
         *map(markdown, tables),
         cost_markdown(results),
         defects_markdown(results),
+        versions_markdown(results),
     ]
-    parts.append(versions_markdown(results))
     write_text(results.path / "tables.md", "\n".join(filter(None, parts)))
     write_text(results.path / "tables.tex", "\n".join([PACKAGES, *map(latex, tables)]))
     write_text(results.path / "tables.csv", write_csv(results))
 
 
-def list_rows() -> None:
+def print_methods() -> None:
     """Print the methods by group, with name and title."""
-    width = max(map(len, rows()))
-    groups = dict.fromkeys(row.family for row in rows().values())
+    width = max(map(len, methods()))
+    groups = dict.fromkeys(row.group for row in methods().values())
     for group in groups:
         print(group)
-        for name, row in rows().items():
-            if row.family == group:
+        for name, row in methods().items():
+            if row.group == group:
                 print(f"  {name:{width}}  {row.title}")

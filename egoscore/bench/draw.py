@@ -1,30 +1,39 @@
-"""Train on the data sets of a benchmark and draw all its figures."""
+"""What the figures of a benchmark show: train on its data sets, measure, draw, write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
 from egoscore.bench.figures import (
     PAPER_SOLVERS,
+    Reconstructions,
+    Version,
     energy_differences,
     energy_histograms,
-    measure_levels,
+    plate,
+    require_drawing,
     solver_errors,
 )
-from egoscore.bench.plates import FEWEST, MOST, choose_centres, choose_nodes, plate, require_drawing
-from egoscore.bench.protocol import HIDDEN_SIZES, Draw
-from egoscore.detectors.paper.components import ComponentTable
+from egoscore.bench.protocol import HIDDEN_SIZES, Hyperparameters
+from egoscore.detectors.paper.components import ComponentTable, binarise, measure
+from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.model import FittedModel, fit_model
+from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.settings import resolve
 from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
+from egoscore.random import Purpose, uniforms
 from egoscore.run.files import replacing
 from egoscore.runtime import choose_device, one_thread
 
@@ -35,6 +44,7 @@ _LARGE = 3000  # nodes; above, with fewer epochs and on a sample of the nodes
 _LARGE_EPOCHS, _LARGE_SAMPLE = 30, 2000
 _RUNS, _RUN_SAMPLE = 5, 500
 _PLATE_ROWS = 8
+FEWEST, MOST = 3, 30  # nodes of an ego-graph that is worth drawing and legible
 _LONGEST_NAME = 60
 
 
@@ -48,11 +58,11 @@ class _Case:
 
     @property
     def epochs(self) -> int:
-        full = Draw(self.dataset, "gdss", 0).epochs
+        full = Hyperparameters(self.dataset, "gdss", 0).epochs
         return min(full, _LARGE_EPOCHS) if self.graph.num_nodes > _LARGE else full
 
     def fit(self, seed: int, **chosen: Any) -> FittedModel:
-        batch_size = Draw(self.dataset, "gdss", seed).batch_size
+        batch_size = Hyperparameters(self.dataset, "gdss", seed).batch_size
         settings = resolve(
             PaperSettings, {"epochs": self.epochs, "batch_size": batch_size} | chosen
         )
@@ -102,7 +112,7 @@ def draw_figures(
             with one_thread():
                 model = case.fit(0, hidden_size=HIDDEN_SIZES.get(dataset, (16,))[0])
                 write(_draw_plate(case, model), f"plate_{name}")
-                tables |= _reconstruct(case, model)
+                tables |= _measure_energies(case, model)
                 if dataset == ("books" if "books" in datasets else datasets[0]):
                     say(f"{name}: comparing solvers in {_RUNS} runs.")
                     write(_compare_solvers(case), "solver_errors")
@@ -121,10 +131,10 @@ def _draw_plate(case: _Case, model: FittedModel) -> Figure:
         f"nodes drawn at random (seed {model.seed}), those with ego-graphs of "
         f"{FEWEST} to {MOST} nodes first"
     )
-    return plate(case.graph, model, centres, model.seed, f"{title}\n{how}")
+    return plate(reconstruct(case.graph, model, centres, model.seed), f"{title}\n{how}")
 
 
-def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
+def _measure_energies(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
     """All single reconstructions, by title."""
     every, settings = case.graph.num_nodes, model.settings
     nodes = choose_nodes(every, _LARGE_SAMPLE if every > _LARGE else every, model.seed)
@@ -140,14 +150,70 @@ def _reconstruct(case: _Case, model: FittedModel) -> dict[str, ComponentTable]:
 
 def _compare_solvers(case: _Case) -> Figure:
     """Compare solvers in the first trials, with the lr and hidden size that they draw."""
-    draws = [Draw(case.dataset, "gdss", trial) for trial in range(_RUNS)]
+    trials = [Hyperparameters(case.dataset, "gdss", trial) for trial in range(_RUNS)]
     runs = [
-        case.fit(draw.seed, lr=draw.choose("lr"), hidden_size=draw.choose("hidden_size"))
-        for draw in draws
+        case.fit(one.seed, lr=one.choose("lr"), hidden_size=one.choose("hidden_size"))
+        for one in trials
     ]
     nodes = choose_nodes(case.graph.num_nodes, _RUN_SAMPLE, seed=0)
     title = case.title(f"{case.some(len(nodes))}, mean ± standard deviation of {len(runs)} runs")
-    return solver_errors(case.graph, PAPER_SOLVERS, runs, nodes, title=title)
+    return solver_errors(measure_solvers(case.graph, PAPER_SOLVERS, runs, nodes), title)
+
+
+def measure_solvers(
+    graph: AttributedGraph,
+    solvers: Iterable[str],
+    runs: Sequence[FittedModel],
+    nodes: NDArray[np.int64],
+    num_levels: int = 9,
+) -> dict[str, list[ComponentTable]]:
+    """One reconstruction of `nodes` by every solver and run, a trained model whose seed is used."""
+    tables: dict[str, list[ComponentTable]] = {solver: [] for solver in solvers}
+    for model in runs:
+        egos = model.ego_graphs(graph, choose_device(-1))
+        for solver, measured in tables.items():
+            measured.append(measure_levels(model, egos, solver, num_levels, model.seed, nodes))
+    return tables
+
+
+def measure_levels(
+    model: FittedModel,
+    egos: EgoGraphs,
+    solver: str,
+    num_levels: int,
+    seed: int,
+    nodes: NDArray[np.int64],
+) -> ComponentTable:
+    """One reconstruction of every node at every level."""
+    chosen = replace(model.settings, num_levels=num_levels, num_samples=1, solver=solver)
+    return measure(egos, model.scoring_networks(), chosen, seed, nodes)
+
+
+def reconstruct(
+    graph: AttributedGraph, model: FittedModel, nodes: NDArray[np.int64], seed: int
+) -> Reconstructions:
+    """The ego-graphs of `nodes`, and one reconstruction per level; `seed` keys the noise."""
+    cpu = choose_device(-1)
+    egos = model.ego_graphs(graph, cpu)
+    rows = []
+    with torch.inference_mode():
+        process = Reconstruction(egos, model.scoring_networks().to(cpu), model.settings, seed)
+        for node in nodes:
+            batch = egos.batch(np.array([node]))
+            restored_x, restored_adj = process.restore(batch, [0])  # (K, 1, 1, n, …)
+            x = torch.cat([batch.x, restored_x[:, 0, 0]])
+            if not bool(torch.isfinite(x).all()):
+                raise TrainingError(
+                    f"The reconstruction of node {graph.ids[node]!r} is not finite; train with a "
+                    "smaller lr."
+                )
+            adj = torch.cat([batch.adj, binarise(restored_adj[:, 0, 0])])
+            distance = (x - batch.x).norm(dim=-1)  # (K + 1, n)
+            # relative to features that are all zero an error is infinite, and no error is 0
+            error = (distance / batch.x.norm(dim=-1)).where(distance > 0, 0.0)
+            rows.append(list(map(Version, adj.numpy(), error.numpy())))
+    names = [str(graph.ids[node]) for node in nodes]
+    return Reconstructions(process.taus, names, rows, graph.directed, seed)
 
 
 def safe_names(datasets: Sequence[str]) -> list[str]:
@@ -159,3 +225,20 @@ def safe_names(datasets: Sequence[str]) -> list[str]:
         others = (f"{name}-{number}" for number in count(2))
         names.append(next(free for free in chain([name], others) if free not in names))
     return names
+
+
+def choose_nodes(num_nodes: int, count: int, seed: int) -> NDArray[np.int64]:
+    """At most `count` uniformly random nodes in ascending order."""
+    return np.sort(_shuffled(num_nodes, seed)[:count])
+
+
+def choose_centres(ego_sizes: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
+    """At most `count` random nodes, preferably with ego-graphs of 3 to 30 nodes."""
+    order = _shuffled(len(ego_sizes), seed)
+    unfit = (ego_sizes[order] < FEWEST) | (ego_sizes[order] > MOST)
+    return order[np.argsort(unfit, kind="stable")][:count]
+
+
+def _shuffled(num_nodes: int, seed: int) -> NDArray[np.int64]:
+    drawn = uniforms(seed, Purpose.SUBSAMPLE, 1, np.arange(num_nodes))
+    return np.argsort(drawn[:, 0], kind="stable")

@@ -1,23 +1,24 @@
-"""Figures of the paper: errors of solvers, energies before and after reconstruction."""
+"""The paper's figures: errors of solvers, energies, ego-graphs beside their reconstructions.
+
+In: measurements, which `draw.py` makes. Out: matplotlib's figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.plates import require_drawing
-from egoscore.detectors.paper.components import ComponentTable, measure
-from egoscore.detectors.paper.ego import EgoGraphs
-from egoscore.detectors.paper.model import FittedModel
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
-from egoscore.graph import AttributedGraph
-from egoscore.runtime import choose_device
+from egoscore.detectors.paper.components import ComponentTable
+from egoscore.errors import RunError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
 _ERRORS = {
@@ -38,36 +39,33 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 PAPER_SOLVERS = ("em", "reverse", "em+langevin", "reverse+langevin", "s4")
 _BINS = 40
+_COLUMN, _ROW = 1.5, 1.2  # inches
 
 
-def solver_errors(
-    graph: AttributedGraph,
-    solvers: Iterable[str],
-    runs: Sequence[FittedModel],
-    nodes: NDArray[np.int64] | None = None,
-    num_levels: int = 9,
-    title: str = "",
-) -> Figure:
+def require_drawing() -> None:
+    """Raise an error if the libraries for drawing are missing."""
+    absent = [module for module in ("matplotlib", "networkx") if find_spec(module) is None]
+    if absent:
+        raise RunError(
+            f"Figures need {' and '.join(absent)}, which is not installed; "
+            "pip install 'egoscore[bench]'."
+        )
+
+
+def solver_errors(tables: Mapping[str, Sequence[ComponentTable]], title: str = "") -> Figure:
     """Mean errors of features and structure against the noise level, one line per solver.
 
-    Every run is a trained model, whose seed keys the noise. Lines are means over runs, bands one
-    standard deviation. By default all nodes are reconstructed, once.
+    `tables` has the runs of every solver. Lines are means over runs, bands one standard deviation.
     """
     require_drawing()
     from matplotlib.figure import Figure
 
-    chosen = np.arange(graph.num_nodes) if nodes is None else nodes
-    tables: dict[str, list[ComponentTable]] = {solver: [] for solver in solvers}
-    for model in runs:
-        egos = model.ego_graphs(graph, choose_device(-1))
-        for solver, measured in tables.items():
-            measured.append(measure_levels(model, egos, solver, num_levels, model.seed, chosen))
     figure = Figure(figsize=(9.0, 3.9), layout="constrained")
     axes = figure.subplots(1, len(_ERRORS))
     for axis, (component, label) in zip(axes, _ERRORS.items(), strict=True):
-        for solver, measured in tables.items():
-            errors = np.stack([table.component(component).mean(axis=0) for table in measured])
-            _draw_spread(axis, measured[0].taus, errors, solver)
+        for solver, runs in tables.items():
+            errors = np.stack([table.component(component).mean(axis=0) for table in runs])
+            _draw_spread(axis, runs[0].taus, errors, solver)
         axis.set_xlabel("noise level τ (time of the diffusion, T = 1)")
         axis.set_ylabel(label)
         axis.set_ylim(bottom=0.0)
@@ -75,19 +73,6 @@ def solver_errors(
     axes[0].legend(fontsize=9, handlelength=3.5)
     figure.suptitle(title, fontsize=11)
     return figure
-
-
-def measure_levels(
-    model: FittedModel,
-    egos: EgoGraphs,
-    solver: str,
-    num_levels: int,
-    seed: int,
-    nodes: NDArray[np.int64],
-) -> ComponentTable:
-    """One reconstruction of every node at every level."""
-    config = ReconstructionConfig(num_levels, 1, model.settings.steps, solver)
-    return measure(egos, model.scoring_networks(), model.sde, config, seed, nodes)
 
 
 def _draw_spread(
@@ -174,3 +159,105 @@ def _bin_edges(values: NDArray[np.float32]) -> NDArray[np.float64]:
     low, high = float(values.min()), float(values.max())
     width = (high - low) / _BINS or 1.0 / _BINS
     return width * (np.arange(np.floor(low / width), np.ceil(high / width) + 2) - 0.5)
+
+
+@dataclass(frozen=True)
+class Version:
+    """An ego-graph, original or reconstructed.
+
+    Attributes: `adj` (n, n) its edges, 0 or 1; `error` (n,) ‖x - x̂‖/‖x‖ of every node.
+    """
+
+    adj: NDArray[np.float32]
+    error: NDArray[np.float32]
+
+    def edges(self, directed: bool) -> NDArray[np.int64]:
+        """Node pairs (e, 2): every arc, or every undirected edge once."""
+        return np.argwhere(self.adj if directed else np.triu(self.adj))
+
+
+@dataclass(frozen=True)
+class Reconstructions:
+    """Ego-graphs and their reconstructions.
+
+    Attributes: `taus` the levels; `names` of the centres; `versions`, for every centre the original
+    and one reconstruction per level; `directed` whether edges are arcs; `seed` of the noise.
+    """
+
+    taus: list[float]
+    names: list[str]
+    versions: list[list[Version]]
+    directed: bool
+    seed: int
+
+
+def plate(found: Reconstructions, title: str = "") -> Figure:
+    """Ego-graphs, one per row, and their reconstructions from every level.
+
+    A row has one layout. Colour is the relative error of a node's features, from cyan (perfect)
+    to magenta (as large as the features, or larger); a black ring marks the centre. n and e count
+    nodes and edges; an arc is drawn as a line. The seed also keys the layout.
+    """
+    require_drawing()
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    heads = ["Original", *(f"τ = {tau:g}" for tau in found.taus)]
+    size = (_COLUMN * len(heads), _ROW * len(found.names) + 1.0)
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.04))
+    axes = figure.subplots(len(found.names), len(heads), squeeze=False)
+    colours = ScalarMappable(Normalize(0.0, 1.0, clip=True), colormaps["cool"])
+    for row, name, versions in zip(axes, found.names, found.versions, strict=True):
+        layout = _layout(versions[0], found.seed)
+        for axis, version in zip(row, versions, strict=True):
+            _draw(axis, version, layout, found.directed, colours)
+        row[0].set_ylabel(f"node {ascii(name)[1:-1]:.14}", fontsize=7, parse_math=False)
+    for axis, head in zip(axes[0], heads, strict=True):
+        axis.set_title(f"{head}\n{axis.get_title()}", fontsize=8, pad=2.5)
+    bar = figure.colorbar(
+        colours, ax=axes, location="bottom", extend="max", shrink=0.5, aspect=40, pad=0.02
+    )
+    bar.set_label(r"relative feature error $\|x-\hat{x}\|\,/\,\|x\|$", fontsize=8)
+    bar.ax.tick_params(labelsize=7)
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _layout(original: Version, seed: int) -> NDArray[np.float64]:
+    """Positions of the nodes (n, 2) by the Fruchterman-Reingold algorithm."""
+    import networkx as nx
+
+    places = nx.spring_layout(nx.from_numpy_array(original.adj), seed=seed % 2**32)  # its limit
+    return np.array([places[node] for node in range(len(original.adj))])
+
+
+def _draw(
+    axis: Axes,
+    version: Version,
+    layout: NDArray[np.float64],
+    directed: bool,
+    colours: ScalarMappable,
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    edges = version.edges(directed)
+    lines = LineCollection(list(layout[edges]), colors="0.55", linewidths=0.6, zorder=1)
+    axis.add_collection(lines)
+    area = float(np.clip(360 / len(layout), 12, 28))  # square points, smaller in a crowd
+    last_first = slice(None, None, -1)  # the centre, row 0, is drawn on top
+    axis.scatter(
+        layout[last_first, 0],
+        layout[last_first, 1],
+        s=area,
+        c=colours.to_rgba(version.error[last_first]),
+        edgecolors="black",
+        linewidths=[0.3] * (len(layout) - 1) + [0.33 * area**0.5],
+    )
+    axis.set_title(f"n = {len(layout)}, e = {len(edges)}", fontsize=7, pad=2.5)
+    axis.margins(0.14)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.spines[:].set_color("0.85")

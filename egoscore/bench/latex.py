@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from egoscore.bench.markdown import FEWER, NUMBERS, legend
-from egoscore.bench.methods import rows
-from egoscore.bench.summary import TITLES, Table, note, shown
-from egoscore.text import counted
+from egoscore.bench.methods import methods
+from egoscore.bench.table import FEWER, NUMBERS, TITLES, Style, Table
 
 PACKAGES = "% Needs \\usepackage{booktabs,graphicx}.\n"
 _LABELS = {
@@ -40,7 +38,7 @@ def _pieces(whole: Sequence[str], length: int) -> list[Sequence[str]]:
 
 
 def _pages(table: Table, datasets: Iterable[str]) -> list[list[str]]:
-    """The rows of these data sets in pages; families stay together if possible."""
+    """The rows of these data sets in pages; groups stay together if possible."""
     pages: list[list[str]] = [[]]
     for group in table.groups():
         run = [row for row in group if any((row, d) in table.cells for d in datasets)]
@@ -73,7 +71,7 @@ def _caption(table: Table) -> str:
         r"The best mean is \textbf{bold}, the best maximum \underline{underlined}.",
         "Below a data set: its outliers, the number of trials, the result of a random score.",
     )
-    notes = (_escaped(text) for text in (FEWER, *legend(table)))
+    notes = (_escaped(text) for text in (FEWER, *table.legend()))
     title = _escaped(f"{TITLES[table.metric]}. {NUMBERS}")
     return " ".join([title, *marks, *notes])
 
@@ -84,14 +82,10 @@ def _continued(table: Table) -> str:
 
 
 def _tabular(table: Table, datasets: Sequence[str], page: Sequence[str]) -> list[str]:
-    names = [rf"\textbf{{{_escaped(shown(name))}}}" for name in datasets]
-    known, chance = [], []
-    for name in datasets:
-        facts = table.results.facts[name]
-        random = facts.by_chance(table.metric)
-        outliers = f"{counted(facts.outliers, 'outlier')} among {facts.nodes:,}"
-        known.append(f"{outliers}, {counted(table.most_trials(name), 'trial')}")
-        chance.append(rf"random ${random.mean:.1f} \pm {random.std:.1f}$")
+    heads = [table.head(name) for name in datasets]
+    names = [rf"\textbf{{{_escaped(name)}}}" for name, *_ in heads]
+    known = [f"{outliers}, {trials}" for _, outliers, trials, _ in heads]
+    chance = ["random $" + random.replace("±", r"\pm") + "$" for *_, random in heads]
     columns = ["measured & published & size"] * len(datasets)
     under = "".join(rf"\cmidrule(lr){{{3 * i + 2}-{3 * i + 4}}}" for i in range(len(datasets)))
     lines = [
@@ -103,11 +97,11 @@ def _tabular(table: Table, datasets: Sequence[str], page: Sequence[str]) -> list
         under,
         rf" & {' & '.join(columns)} \\",
     ]
-    for _, family in groupby(page, lambda row: rows()[row].family):
+    for _, group in groupby(page, lambda row: methods()[row].group):
         lines.append(r"\midrule")
-        for row in family:
-            cells = [_latex_cells(table, row, dataset) for dataset in datasets]
-            lines.append(rf"{_title(row)} & {' & '.join(cells)} \\")
+        for row in group:
+            texts = [text for name in datasets for text in table.texts(row, name, _STYLE)]
+            lines.append(rf"{_title(row)} & {' & '.join(texts)} \\")
     return [*lines, r"\bottomrule", r"\end{tabular}}"]
 
 
@@ -117,35 +111,22 @@ def _spanning(texts: Iterable[str]) -> str:
 
 
 def _title(row: str) -> str:
-    title = rows()[row].title
+    title = methods()[row].title
     minus = "$-$" if title.startswith("-") else ""
     return minus + _escaped(title.removeprefix("-"))
-
-
-def _latex_cells(table: Table, row: str, dataset: str) -> str:
-    cell, known = table.cells.get((row, dataset)), table.published(row, dataset)
-    beside = "--"
-    if known is not None:
-        numbers = rf"${known.mean:.1f} \pm {known.std:.1f} \, ({known.largest:.1f})$"
-        beside = known.failure or numbers
-    if cell is None:
-        return f"-- & {beside} & --"
-    if not cell.known:
-        return f"{_escaped(cell.failed)} & {beside} & --"
-    mean, largest = f"{cell.mean:.1f}", f"{cell.largest:.1f}"
-    if table.is_best(row, dataset):
-        mean = rf"\mathbf{{{mean}}}"
-    if cell.repeated and round(cell.largest, 1) == table.best(
-        dataset, lambda c: c.largest if c.repeated else 0.0
-    ):
-        largest = rf"\underline{{{largest}}}"
-    remark = f" [{_escaped(n)}]" if (n := note(table, cell, dataset)) else ""
-    spread = rf" \pm {cell.std:.1f} \, ({largest})" if cell.repeated else ""
-    measured = f"${mean}{spread}${remark}"
-    return f"{measured} & {beside} & ${cell.size_correlation:+.2f}$"
 
 
 def _escaped(text: str) -> str:
     spelled = {"\\": "/", "^": r"\^{}", "~": r"\~{}", "±": r"$\pm$"}
     spelled |= {sign: f"${sign}$" for sign in "<>|"}
     return "".join(spelled.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in text)
+
+
+_STYLE = Style(
+    repeated=r"${} \pm {} \, ({})$",
+    single="${}$",
+    best=r"\mathbf{{{}}}",
+    largest=r"\underline{{{}}}",
+    missing="--",
+    escape=_escaped,
+)

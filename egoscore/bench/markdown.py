@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 
-from egoscore.bench.methods import job_of, rows
+from egoscore.bench.methods import job_of, methods
 from egoscore.bench.results import Results
-from egoscore.bench.summary import TITLES, Table, note, shown
-from egoscore.bench.trial import MEMORY, TIME, Record
-from egoscore.text import counted, numeral
+from egoscore.bench.table import FEWER, NUMBERS, TITLES, Style, Table, display_name
 
-NUMBERS = "Mean ± standard deviation (maximum) over the trials that ended well, in percent."
-FEWER = "Rows with fewer trials than the head says, or with failures, say so."
-COLUMNS = (
-    "published: in the paper's table.",
-    "size: rank correlation of a score with the size of the ego-graph.",
-)
+_STYLE = Style(best="**{}**")
 _COLUMNS = (
     *("metric", "dataset", "nodes", "outliers", "random_mean", "random_spread"),
     *("method", "mean", "std", "max", "trials", "failures"),
@@ -32,9 +24,7 @@ _COLUMNS = (
 
 def markdown(table: Table) -> str:
     """A Markdown table, with outliers, trials and the result of a random score in its head."""
-    head = [
-        f" {_in_row(heading(table, dataset))} | published | size |" for dataset in table.datasets
-    ]
+    head = [f" {_in_row(table.heading(name))} | published | size |" for name in table.datasets]
     lines = [
         f"**{TITLES[table.metric]}**",
         "",
@@ -42,53 +32,14 @@ def markdown(table: Table) -> str:
         f"|---|{'---|---|---|' * len(table.datasets)}",
     ]
     for row in table.rows:
-        cells = [_markdown_cells(table, row, dataset) for dataset in table.datasets]
-        lines.append(f"| {rows()[row].title} |{''.join(cells)}")
+        texts = [text for name in table.datasets for text in table.texts(row, name, _STYLE)]
+        lines.append(f"| {methods()[row].title} |{''.join(f' {text} |' for text in texts)}")
     return "\n".join(lines) + "\n"
-
-
-def _markdown_cells(table: Table, row: str, dataset: str) -> str:
-    measured, beside, size = texts(table, row, dataset)
-    if table.is_best(row, dataset):
-        mean, gap, rest = measured.partition(" ")
-        measured = f"**{mean}**{gap}{rest}"
-    return f" {measured} | {beside} | {size} |"
-
-
-def texts(table: Table, row: str, dataset: str) -> tuple[str, str, str]:
-    """The measured value, the published value, and the correlation with size."""
-    cell, known = table.cells.get((row, dataset)), table.published(row, dataset)
-    beside = ""
-    if known is not None:
-        beside = known.failure or _numbers(known.mean, known.std, known.largest)
-    if cell is None:
-        return "", beside, ""
-    if not cell.known:
-        return cell.failed, beside, ""
-    remark = f" [{n}]" if (n := note(table, cell, dataset)) else ""
-    repeated = _numbers(cell.mean, cell.std, cell.largest)
-    measured = (repeated if cell.repeated else f"{cell.mean:.1f}") + remark
-    return measured, beside, f"{cell.size_correlation:+.2f}"
-
-
-def _numbers(mean: float, std: float, largest: float) -> str:
-    return f"{mean:.1f} ± {std:.1f} ({largest:.1f})"
-
-
-def heading(table: Table, dataset: str) -> str:
-    """A data set, its outliers and trials, and the result of a random score."""
-    facts = table.results.facts[dataset]
-    random = facts.by_chance(table.metric)
-    return (
-        f"{shown(dataset)} ({counted(facts.outliers, 'outlier')} among {facts.nodes:,}; "
-        f"{counted(table.most_trials(dataset), 'trial')}; "
-        f"a random score gets {random.mean:.1f} ± {random.std:.1f})"
-    )
 
 
 def legend_markdown(results: Results) -> str:
     """How to read the tables."""
-    notes = legend(Table.of(results, "roc_auc"))
+    notes = Table.of(results, "roc_auc").legend()
     return " ".join([NUMBERS, "The best mean is bold.", FEWER, *notes]) + "\n"
 
 
@@ -105,7 +56,7 @@ def cost_markdown(results: Results) -> str:
         "",
         "A line is a job: rows that are computed together, often from one model.",
         "",
-        f"|  |{''.join(f' {_in_row(shown(name))} |' for name in table.datasets)}",
+        f"|  |{''.join(f' {_in_row(display_name(name))} |' for name in table.datasets)}",
         f"|---|{'---|' * len(table.datasets)}",
     ]
     for _, mine in groupby(table.rows, lambda row: job_of()[row].name):
@@ -128,23 +79,25 @@ def defects_markdown(results: Results) -> str:
     """Known defects of the methods that were run; empty if there are none."""
     run = {row for _, row, _ in results.records}
     known: dict[str, list[str]] = {}
-    for name, row in rows().items():
+    for name, row in methods().items():
         if name in run and row.defect:
             known.setdefault(row.defect, []).append(row.title)
-    if not known:
-        return ""
-    lines = [f"- {', '.join(titles)}: {defect}" for defect, titles in known.items()]
-    return "\n".join(["**Known defects of the libraries' versions**", "", *lines]) + "\n"
+    lines = [f"{', '.join(titles)}: {defect}" for defect, titles in known.items()]
+    return _section("Known defects of the libraries' versions", lines)
 
 
 def versions_markdown(results: Results) -> str:
     """Packages that changed between trials; empty if none did."""
     names = dict.fromkeys(name for versions in results.versions for name in versions)
     seen = {n: [k for k, _ in groupby(v.get(n, "none") for v in results.versions)] for n in names}
-    lines = [f"- {name}: {', then '.join(those)}" for name, those in seen.items() if len(those) > 1]
-    if not lines:
-        return ""
-    return "\n".join(["**Trials were run with different versions**", "", *lines]) + "\n"
+    lines = [f"{name}: {', then '.join(those)}" for name, those in seen.items() if len(those) > 1]
+    return _section("Trials were run with different versions", lines)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    """A list below a title; empty if there are no lines."""
+    items = "\n".join(f"- {line}" for line in lines)
+    return f"**{title}**\n\n{items}\n" if lines else ""
 
 
 def write_csv(results: Results) -> str:
@@ -154,76 +107,26 @@ def write_csv(results: Results) -> str:
     writer.writerow(_COLUMNS)
     for metric in TITLES:
         table = Table.of(results, metric)
-        for (row, dataset), cell in table.cells.items():
-            known = table.published(row, dataset)
-            beside = ["", "", "", ""]
-            if known is not None and known.failure:
-                beside[3] = known.failure
-            elif known is not None:
-                beside[:3] = [f"{v:.1f}" for v in (known.mean, known.std, known.largest)]
-            numbers = [cell.mean, cell.std, cell.largest]
-            further = [cell.size_correlation, cell.cpu_seconds, cell.memory_mb]
-            facts = results.facts[dataset]
-            random = facts.by_chance(metric)
-            writer.writerow(
-                [metric, dataset, facts.nodes, facts.outliers]
-                + [_short(random.mean), _short(random.std)]
-                + [row, *map(_short, numbers), cell.trials, cell.failed]
-                + beside
-                + [_short(value) for value in further]
-            )
+        for row, dataset in table.cells:
+            writer.writerow(_csv_row(table, row, dataset))
     return out.getvalue()
+
+
+def _csv_row(table: Table, row: str, dataset: str) -> list[object]:
+    cell, known = table.cells[row, dataset], table.published(row, dataset)
+    facts = table.results.facts[dataset]
+    random = facts.by_chance(table.metric)
+    published = ["", "", "", known.failure if known else ""]
+    if known and not known.failure:
+        published[:3] = [f"{value:.1f}" for value in (known.mean, known.std, known.largest)]
+    return [
+        *(table.metric, dataset, facts.nodes, facts.outliers),
+        *map(_short, (random.mean, random.std)),
+        *(row, *map(_short, (cell.mean, cell.std, cell.largest)), cell.trials, cell.failed),
+        *published,
+        *map(_short, (cell.size_correlation, cell.cpu_seconds, cell.memory_mb)),
+    ]
 
 
 def _short(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
-
-
-def limits(results: Results) -> str:
-    """The limits that were hit, with the rows that hit them if there were several."""
-    found: dict[str, dict[str, list[tuple[str, str]]]] = {TIME: {}, MEMORY: {}}
-    for (dataset, row, _), record in results.records.items():
-        if record["status"] in found:
-            found[record["status"]].setdefault(_limit(record), []).append((row, dataset))
-    return _sentence(f"{kind}: {_listed(those)}" for kind, those in found.items() if those)
-
-
-def _listed(those: dict[str, list[tuple[str, str]]]) -> str:
-    if len(those) == 1:
-        return next(iter(those))
-    return ", ".join(f"{limit} ({_places(cells)})" for limit, cells in those.items())
-
-
-def _places(cells: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(
-        f"{rows()[row].title} on {shown(dataset)}" for row, dataset in dict.fromkeys(cells)
-    )
-
-
-def _limit(record: Record) -> str:
-    """The limit that a trial hit; older records only have the time limit."""
-    if record["status"] == TIME:
-        found = re.search(r"more than (\S+) s\b", record["reason"])
-        seconds = record.get("time_limit") or (found and float(found[1]))
-        return f"more than {numeral(seconds)} s" if seconds else "more than a limit not kept"
-    gigabytes = record.get("memory_limit")
-    limit = f"a limit of {numeral(gigabytes)} GB" if gigabytes else "a limit not kept"
-    return f"out of memory with {limit}"
-
-
-def published_limits(table: Table) -> str:
-    """What failures in the published table mean, if there are any beside measured rows."""
-    every = [table.published(row, dataset) for row in table.rows for dataset in table.datasets]
-    failures = {known.failure for known in every if known is not None}
-    meanings = {TIME: "more than 24 hours", MEMORY: "out of memory"}
-    return _sentence(f"{k} as published: {text}" for k, text in meanings.items() if k in failures)
-
-
-def _sentence(parts: Iterable[str]) -> str:
-    text = "; ".join(parts)
-    return f"{text}." if text else ""
-
-
-def legend(table: Table) -> list[str]:
-    """Sentences that explain the columns and failures."""
-    return [s for s in (*COLUMNS, limits(table.results), published_limits(table)) if s]

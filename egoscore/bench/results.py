@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from egoscore.bench.chance import CHANCE, Chance
+from egoscore.bench.reference import CHANCE, Chance
 from egoscore.bench.trial import OK, Record
 from egoscore.errors import InputError, RunError
 from egoscore.graph import AttributedGraph
@@ -66,9 +66,8 @@ class Results:
             raise RunError(f"{path} is a file; a benchmark needs a directory of its own.")
         found = cls(path)
         known = path / "bench.json"
-        there = path.iterdir() if path.exists() else iter(())
-        foreign = (other for other in there if not is_ours(other))
-        if not known.exists() and any(foreign):
+        files = path.iterdir() if path.exists() else iter(())
+        if not known.exists() and not all(map(is_ours, files)):
             raise RunError(f"{path} is not empty and holds no benchmark; choose another directory.")
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -87,24 +86,24 @@ class Results:
             raise RunError(f"{known} cannot be read as a benchmark ({error}).") from error
         if not self.lines.exists():
             return
-        for number, line in enumerate(self._whole_lines().splitlines(), start=1):
+        for number, line in enumerate(self._complete_lines().splitlines(), start=1):
             try:
                 self._keep(json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 raise RunError(f"Line {number} of {self.lines} is not a result.") from error
 
-    def _whole_lines(self) -> bytes:
-        """All complete lines; a process killed while writing leaves an incomplete one."""
+    def _complete_lines(self) -> bytes:
+        """The lines of the file without the last one if the process was killed while writing it."""
         text = self.lines.read_bytes()
         return text[: text.rfind(b"\n") + 1]
 
     def _keep(self, record: Record) -> None:
         self.records[record["dataset"], record["method"], record["trial"]] = record
 
-    def note(self, facts: Mapping[str, Facts], limits: Mapping[str, float]) -> None:
-        """Record graphs and limits; a graph that has changed since its first trial is refused.
+    def register(self, facts: Mapping[str, Facts], limits: Mapping[str, float]) -> None:
+        """Write down graphs and limits; a graph that has changed since its first trial is refused.
 
-        This writes to the directory, which must be locked.
+        The directory must be locked.
         """
         for name, fact in facts.items():
             if name in self.facts and self.facts[name] != fact:
@@ -114,7 +113,7 @@ class Results:
                 )
         self.facts |= facts
         if self.lines.exists():
-            os.truncate(self.lines, len(self._whole_lines()))
+            os.truncate(self.lines, len(self._complete_lines()))
         now = _versions()
         if self.versions[-1:] != [now]:
             self.versions.append(now)
@@ -138,30 +137,30 @@ class Results:
         for record in records:
             self._keep(record)
 
-    def missing(self, dataset: str, rows: Iterable[str], trial: int, retry: bool) -> list[str]:
-        """The rows without a result; with `retry` also those that failed."""
-        kept = {row: self.records.get((dataset, row, trial)) for row in rows}
-        return [row for row, r in kept.items() if r is None or (retry and r["status"] != OK)]
+    def missing(self, dataset: str, methods: Iterable[str], trial: int, retry: bool) -> list[str]:
+        """The methods without a result; with `retry` also those that failed."""
+        kept = {name: self.records.get((dataset, name, trial)) for name in methods}
+        return [name for name, r in kept.items() if r is None or (retry and r["status"] != OK)]
 
-    def of(self, dataset: str, row: str) -> list[Record]:
-        """All records of a row on a data set, by trial."""
-        mine = [r for (d, m, _), r in self.records.items() if (d, m) == (dataset, row)]
+    def trials(self, dataset: str, method: str) -> list[Record]:
+        """All records of a method on a data set, by trial."""
+        mine = [r for (d, m, _), r in self.records.items() if (d, m) == (dataset, method)]
         return sorted(mine, key=lambda record: int(record["trial"]))
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "code": _code()}
+    found = {"python": platform.python_version(), "code": _hash_code()}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
 
 
-def _code() -> str:
+def _hash_code() -> str:
     """A hash of the package's code, as trials of a benchmark may run different versions of it."""
     package = Path(__file__).resolve().parents[1]
     files = sorted(package.rglob("*.py"))
-    mixed = hashlib.blake2b(digest_size=5)
+    digest = hashlib.blake2b(digest_size=5)
     for file in files:
-        mixed.update(file.read_bytes())
-    return mixed.hexdigest()
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

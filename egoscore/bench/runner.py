@@ -7,29 +7,24 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING
 
-from egoscore.bench.methods import choose_rows, job_of
+from egoscore.bench.methods import choose_methods, job_of
 from egoscore.bench.results import Facts, Results
-from egoscore.bench.trial import (
-    FAILED,
-    MEMORY,
-    TIME,
-    Record,
-    Task,
-    load,
-    not_run,
-)
+from egoscore.bench.trial import FAILED, MEMORY, TIME, Record, Task, load, not_run
 from egoscore.bench.worker import Limits
 from egoscore.errors import ParameterError, RunError
 from egoscore.run.files import lock_directory
+
+if TYPE_CHECKING:
+    from egoscore.bench.display import ShowProgress
 
 # one thread per trial, and no GPU, as a process that has used one cannot be forked
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -50,39 +45,28 @@ class Benchmark:
     retry: bool = False
 
 
-class Watcher(Protocol):
-    """Is told about the progress of a benchmark."""
-
-    def begin(self, total: int, done: int) -> None:
-        """`done` of `total` trials were finished in earlier runs."""
-
-    def started(self, task: Task) -> None:
-        """A trial has started."""
-
-    def finished(self, task: Task, records: list[Record]) -> None:
-        """A trial has ended."""
-
-
-def run_benchmark(plan: Benchmark, watcher: Watcher) -> Results:
+def run_benchmark(plan: Benchmark, progress: ShowProgress) -> Results:
     """Run all trials without a result; each result is written as soon as the trial ends."""
     if not plan.datasets:
         raise ParameterError("datasets", "names of data sets, separated by commas", "")
-    wanted = choose_rows(plan.methods)
+    wanted = choose_methods(plan.methods)
     _require_installed(wanted)
     Results.open(plan.out)  # refuses a directory of something else before it is locked
     with lock_directory(plan.out):
         results = Results.open(plan.out)
         facts = {name: Facts.of(load(name, plan.data_dir), name) for name in plan.datasets}
-        results.note(facts, asdict(plan.limits))
-        tasks = list(_tasks(plan, wanted, results))
-        watcher.begin(_count(plan, wanted), _count(plan, wanted) - len(tasks))
+        results.register(facts, asdict(plan.limits))
+        methods_by_job = _by_job(wanted)
+        tasks = list(_tasks(plan, methods_by_job, results))
+        total = len(plan.datasets) * plan.trials * len(methods_by_job)
+        progress.begin(total, total - len(tasks))
         if tasks:
-            _run(tasks, plan, results, watcher)
+            _run(tasks, plan, results, progress)
         return results
 
 
 def _require_installed(wanted: tuple[str, ...]) -> None:
-    needed = {job_of()[row].needs for row in wanted} - {""}
+    needed = {job_of()[name].needs for name in wanted} - {""}
     absent = sorted(module for module in needed if find_spec(module) is None)
     if absent:
         raise RunError(
@@ -91,64 +75,50 @@ def _require_installed(wanted: tuple[str, ...]) -> None:
         )
 
 
-def _tasks(plan: Benchmark, wanted: tuple[str, ...], results: Results) -> Iterator[Task]:
+def _by_job(wanted: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in wanted:
+        found.setdefault(job_of()[name].name, []).append(name)
+    return found
+
+
+def _tasks(
+    plan: Benchmark, methods_by_job: Mapping[str, list[str]], results: Results
+) -> Iterator[Task]:
     """All tasks, trial by trial: an unfinished table lacks trials, not methods."""
     for dataset in plan.datasets:
         for trial in range(plan.trials):
-            for job, mine in _by_job(wanted).items():
-                todo = results.missing(dataset, mine, trial, plan.retry)
+            for job, names in methods_by_job.items():
+                todo = results.missing(dataset, names, trial, plan.retry)
                 if todo:
                     yield Task(dataset, plan.data_dir, job, tuple(todo), trial)
 
 
-def _by_job(wanted: tuple[str, ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in wanted:
-        found.setdefault(job_of()[row].name, []).append(row)
-    return found
-
-
-def _count(plan: Benchmark, wanted: tuple[str, ...]) -> int:
-    return len(plan.datasets) * plan.trials * len(_by_job(wanted))
-
-
-def _run(tasks: list[Task], plan: Benchmark, results: Results, watcher: Watcher) -> None:
+def _run(tasks: list[Task], plan: Benchmark, results: Results, progress: ShowProgress) -> None:
     """Distribute the tasks among processes; a job that hit a limit is not run again."""
     hit = {} if plan.retry else _limits_hit(results)
-    todo = iter(tasks)
-    with ExitStack() as stack:
-        log = stack.enter_context((plan.out / "output.log").open("ab"))
-        scratch = plan.out / "scratch"
-        shutil.rmtree(scratch, ignore_errors=True)  # left by a run that was killed
-        scratch.mkdir()
-        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        count = min(plan.jobs, len(tasks))
-        # entered before the processes: they must be stopped before its threads can end
-        pool = stack.enter_context(ThreadPoolExecutor(count))
-        idle: SimpleQueue[_Process] = SimpleQueue()
-        for _ in range(count):
-            process = _Process(plan.limits, log, scratch)
-            stack.callback(process.stop)
-            idle.put(process)
-        running: dict[Future[list[Record]], Task] = {}
+    todo, count = iter(tasks), min(plan.jobs, len(tasks))
+    running: dict[Future[list[Record]], Task] = {}
+
+    def finish(task: Task, records: list[Record]) -> None:
+        results.add(records)
+        progress.finished(task, records)
+
+    with _processes(plan, count) as submit:
         while True:
             while len(running) < count and (task := next(todo, None)) is not None:
-                limit = hit.get((task.dataset, task.job))
-                if limit is not None:
-                    results.add(records := not_run(task, limit))
-                    watcher.finished(task, records)
+                if limit := hit.get((task.dataset, task.job)):
+                    finish(task, not_run(task, limit))
                     continue
-                watcher.started(task)
-                running[pool.submit(_run_one, task, idle)] = task
+                progress.started(task)
+                running[submit(task)] = task
             if not running:
                 return
-            over, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in over:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
                 task, records = running.pop(future), future.result()
-                results.add(records)
                 if any(record["status"] in (TIME, MEMORY) for record in records):
                     hit[task.dataset, task.job] = records
-                watcher.finished(task, records)
+                finish(task, records)
 
 
 def _limits_hit(results: Results) -> dict[tuple[str, str], list[Record]]:
@@ -160,12 +130,31 @@ def _limits_hit(results: Results) -> dict[tuple[str, str], list[Record]]:
     }
 
 
-def _run_one(task: Task, idle: SimpleQueue[_Process]) -> list[Record]:
-    process = idle.get()
-    try:
-        return process.run(task)
-    finally:
-        idle.put(process)
+@contextmanager
+def _processes(plan: Benchmark, count: int) -> Iterator[Callable[[Task], Future[list[Record]]]]:
+    """A function that runs a task in one of `count` processes, which end with this context."""
+    scratch = plan.out / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)  # left by a run that was killed
+    scratch.mkdir()
+    idle: SimpleQueue[_Process] = SimpleQueue()
+
+    def run(task: Task) -> list[Record]:
+        process = idle.get()
+        try:
+            return process.run(task)
+        finally:
+            idle.put(process)
+
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        log = stack.enter_context((plan.out / "output.log").open("ab"))
+        # entered before the processes: they must be stopped before its threads can end
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+        for _ in range(count):
+            process = _Process(plan.limits, log, scratch)
+            stack.callback(process.stop)
+            idle.put(process)
+        yield lambda task: pool.submit(run, task)
 
 
 class _Process:

@@ -1,4 +1,4 @@
-"""One trial: from a graph without labels to one record per table row."""
+"""One trial: from a graph without labels to one record per method."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.gdss import Score
 from egoscore.bench.methods import jobs
-from egoscore.bench.protocol import Draw, ignore_choice
+from egoscore.bench.protocol import Hyperparameters, Score, ignore_choice
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
 from egoscore.metrics import auc_interval, evaluate
@@ -30,21 +29,21 @@ METRICS = ("roc_auc", "average_precision", "recall_at_k")
 
 @dataclass(frozen=True)
 class Task:
-    """What to run: some rows of a job on one data set in one trial."""
+    """What to run: some methods of a job on one data set in one trial."""
 
     dataset: str
     data_dir: str | None
     job: str
-    rows: tuple[str, ...]
+    methods: tuple[str, ...]
     trial: int
 
     def records(self, status: str, reason: str) -> list[Record]:
-        """A record for every row, all with the same status."""
-        return [self.record(row, status, reason) for row in self.rows]
+        """A record for every method, all with the same status."""
+        return [self.record(name, status, reason) for name in self.methods]
 
-    def record(self, row: str, status: str, reason: str = "") -> Record:
+    def record(self, method: str, status: str, reason: str = "") -> Record:
         """The fields that every record has."""
-        known = {"dataset": self.dataset, "method": row, "job": self.job, "trial": self.trial}
+        known = {"dataset": self.dataset, "method": method, "job": self.job, "trial": self.trial}
         return known | {"status": status, "reason": reason}
 
 
@@ -54,7 +53,7 @@ def load(dataset: str, data_dir: str | None) -> AttributedGraph:
     return load_source(dataset, data_dir)
 
 
-def blind(graph: AttributedGraph) -> AttributedGraph:
+def without_labels(graph: AttributedGraph) -> AttributedGraph:
     """The graph as methods get it, without any information about outliers."""
     return replace(graph, labels=None, node_info={})
 
@@ -65,17 +64,19 @@ def run_trial(task: Task, report: Callable[[str, Any], None] = ignore_choice) ->
     `report` is called with every parameter that is chosen.
     """
     graph = load(task.dataset, task.data_dir)
-    draw = Draw(task.dataset, task.job, task.trial, report)
+    parameters = Hyperparameters(task.dataset, task.job, task.trial, report)
     began, start = time.process_time(), peak_memory()
     try:
         with one_thread():
-            scores = jobs()[task.job].run(blind(graph), draw, frozenset(task.rows))
-        records = [_evaluated(task, row, graph, scores[row]) for row in task.rows]
+            scores = jobs()[task.job].run(
+                without_labels(graph), parameters, frozenset(task.methods)
+            )
+        records = [_evaluated(task, name, graph, scores[name]) for name in task.methods]
     except Exception as error:  # a rival may fail in any way, which is a result
         traceback.print_exc()
-        records = task.records(_kind(error), sentence(error))
+        records = task.records(_status(error), one_line(error))
     cost = {
-        "parameters": draw.chosen,
+        "parameters": parameters.chosen,
         "cpu_seconds": round(time.process_time() - began, 3),
         "start_mb": round(start, 1),
         "peak_mb": round(peak_memory(), 1),
@@ -83,14 +84,14 @@ def run_trial(task: Task, report: Callable[[str, Any], None] = ignore_choice) ->
     return [record | cost for record in records]
 
 
-def _evaluated(task: Task, row: str, graph: AttributedGraph, score: Score) -> Record:
-    """The record of a row, with metrics or the reason why there are none."""
+def _evaluated(task: Task, method: str, graph: AttributedGraph, score: Score) -> Record:
+    """The record of a method, with metrics or the reason why there are none."""
     try:
         if isinstance(score, Exception):
             raise score
-        return task.record(row, OK) | _metrics(graph, score)
+        return task.record(method, OK) | _metrics(graph, score)
     except Exception as error:
-        return task.record(row, _kind(error), sentence(error))
+        return task.record(method, _status(error), one_line(error))
 
 
 def _metrics(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
@@ -113,15 +114,15 @@ def _metrics(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
     return record | {"size_correlation": size}
 
 
-def _kind(error: Exception) -> str:
-    """Whether an error means that memory ran out; its form depends on the library."""
+def _status(error: Exception) -> str:
+    """OOM if an error means that memory ran out, which each library says in its own way."""
     text = str(error).lower()
     signs = ("allocate memory", "not enough memory", "bad_alloc")
     lacks = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     return MEMORY if lacks or any(sign in text for sign in signs) else FAILED
 
 
-def sentence(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:500]

@@ -33,45 +33,45 @@ from egoscore.bench.trial import (
     Record,
     Task,
     load,
+    one_line,
     run_trial,
-    sentence,
 )
 from egoscore.detector import EgoScore
 from egoscore.load.generate import generate_network
 from egoscore.runtime import one_thread
 
-_ANSWERS = 1000  # a file descriptor that nothing else uses
+_RECORDS = 1000  # a file descriptor that nothing else uses
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a trial may use: seconds of wall time, and gigabytes."""
+    """What a trial may use: seconds by the clock, and gigabytes of memory."""
 
     seconds: float
     gigabytes: float
 
 
-def run_limited(task: Task, limits: Limits, orders: TextIO) -> list[Record]:
-    """Run a trial in a child process, which also ends when the other side of `orders` has gone."""
+def run_limited(task: Task, limits: Limits, tasks: TextIO) -> list[Record]:
+    """Run a trial in a child process, which also ends when nobody writes to `tasks` any more."""
     try:
         _prepare(task)
     except Exception as error:  # a library may fail to load in any way
-        return task.records(FAILED, sentence(error))
+        return task.records(FAILED, one_line(error))
     with TemporaryDirectory(prefix="egoscore-") as scratch:  # removed however the trial ends
-        return _run_forked(task, limits, orders, scratch)
+        return _run_forked(task, limits, tasks, scratch)
 
 
-def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> list[Record]:
+def _run_forked(task: Task, limits: Limits, tasks: TextIO, scratch: str) -> list[Record]:
     reading, writing = os.pipe()
     began = time.monotonic()
     worker = os.getpid()
     child = os.fork()
     if child == 0:
         tempfile.tempdir = scratch
-        _be_child(task, limits, writing, worker)
+        _run_in_child(task, limits, writing, worker)
     os.close(writing)
     try:
-        lines, is_late = _read_lines(reading, began + limits.seconds, orders)
+        lines, is_late = _read_lines(reading, began + limits.seconds, tasks)
     except BaseException:
         _kill(child)
         raise
@@ -81,7 +81,7 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> lis
         _kill(child)
     _, status, usage = os.wait4(child, 0)
     _kill(child)  # processes that it may have left behind
-    clock = {
+    used: dict[str, Any] = {
         "seconds": round(time.monotonic() - began, 3),
         "time_limit": limits.seconds,
         "memory_limit": limits.gigabytes,
@@ -89,16 +89,16 @@ def _run_forked(task: Task, limits: Limits, orders: TextIO, scratch: str) -> lis
     chosen: dict[str, Any] = {}
     for line in lines:
         if "records" in line:
-            return [record | clock for record in line["records"]]
+            return [record | used for record in line["records"]]
         chosen |= line["chosen"]
     # it was killed, or died before it had written its records
-    how = (TIME, f"more than {limits.seconds:g} s") if is_late else _death(status)
-    cost = clock | {
+    failure = (TIME, f"more than {limits.seconds:g} s") if is_late else _failure(status)
+    used |= {
         "parameters": chosen,
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
         "peak_mb": round(usage.ru_maxrss / MAXRSS_PER_MB, 1),
     }
-    return [record | cost for record in task.records(*how)]
+    return [record | used for record in task.records(*failure)]
 
 
 def _prepare(task: Task) -> None:
@@ -118,7 +118,7 @@ def _load_kernels() -> None:
         EgoScore(updates=1, hidden_size=4).fit(graph)
 
 
-def _be_child(task: Task, limits: Limits, writing: int, worker: int) -> None:
+def _run_in_child(task: Task, limits: Limits, writing: int, worker: int) -> None:
     """Run the trial, write chosen parameters and records, and exit without cleaning up."""
     code = 1
 
@@ -128,9 +128,8 @@ def _be_child(task: Task, limits: Limits, writing: int, worker: int) -> None:
     try:
         os.setpgid(0, 0)  # so that it can be killed together with the processes it starts
         Thread(target=_end_with, args=(worker,), daemon=True).start()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.dup2(2, _ANSWERS)  # else the runner would wait for this process if the worker dies
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, _RECORDS)  # else the runner would wait for this process if the worker dies
         largest = int(limits.gigabytes * 2**30)
         with contextlib.suppress(ValueError, OSError):  # not every system can limit it
             resource.setrlimit(resource.RLIMIT_DATA, (largest, largest))
@@ -156,13 +155,13 @@ def _kill(child: int) -> None:
             kill(child, signal.SIGKILL)
 
 
-def _read_lines(reading: int, deadline: float, orders: TextIO) -> tuple[list[Any], bool]:
+def _read_lines(reading: int, deadline: float, tasks: TextIO) -> tuple[list[Any], bool]:
     """The complete lines that the child writes, and whether it still ran at the deadline."""
     text = b""
     while True:
         left = deadline - time.monotonic()
-        ready, _, _ = select.select([reading, orders.fileno()], [], [], max(0.0, left))
-        if orders.fileno() in ready:  # nothing is sent during a trial: the other side has gone
+        ready, _, _ = select.select([reading, tasks.fileno()], [], [], max(0.0, left))
+        if tasks.fileno() in ready:  # nothing is sent during a trial: the other side has gone
             sys.exit(1)
         part = os.read(reading, 65_536) if ready else b""
         text += part
@@ -170,7 +169,7 @@ def _read_lines(reading: int, deadline: float, orders: TextIO) -> tuple[list[Any
             return [json.loads(line) for line in text.split(b"\n")[:-1]], not ready
 
 
-def _death(status: int) -> tuple[str, str]:
+def _failure(status: int) -> tuple[str, str]:
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
         return MEMORY, "killed, as the system does when memory runs out"
     if os.WIFSIGNALED(status):
@@ -179,16 +178,16 @@ def _death(status: int) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Answer tasks until there are no more."""
+    """Run tasks until there are no more."""
     limits = Limits(**json.loads(sys.argv[1]))
-    os.dup2(1, _ANSWERS)
-    os.dup2(2, 1)  # output of libraries is not an answer
-    answers = os.fdopen(_ANSWERS, "w")
+    os.dup2(1, _RECORDS)
+    os.dup2(2, 1)  # what libraries print is not a record
+    records = os.fdopen(_RECORDS, "w")
     for line in sys.stdin:
         given = json.loads(line)
-        task = Task(**given | {"rows": tuple(given["rows"])})
-        answers.write(json.dumps(run_limited(task, limits, sys.stdin)) + "\n")
-        answers.flush()
+        task = Task(**given | {"methods": tuple(given["methods"])})
+        records.write(json.dumps(run_limited(task, limits, sys.stdin)) + "\n")
+        records.flush()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Annotated, Any, NoReturn
@@ -99,7 +100,7 @@ def main() -> None:
         sys.stdout.flush()
     except ParameterError as error:
         option = error.name.replace("_", "-")
-        _refuse(f"--{option} must be {error.rule} (found {error.value!r}).")
+        _refuse(f"--{option} must be {_plain(error.rule)} (found {error.value!r}).")
     except EgoScoreError as error:
         _refuse(str(error))
     except TyperException as error:
@@ -113,6 +114,20 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
         _refuse(f"Cannot write the output: {error.strerror}.")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _plain(rule: str) -> str:
+    """The rule of a parameter without Python's terms: a float in (0, 10] is a number."""
+
+    def interval(found: re.Match[str]) -> str:
+        below, low, high, above = found.groups()
+        if below + above == "[]":
+            return f"a number from {low} to {high}"
+        start = f"at least {low}" if below == "[" else f"above {low}"
+        return f"a number {start} and {f'at most {high}' if above == ']' else f'below {high}'}"
+
+    rule = re.sub(r"a float in ([\[(])(\S+), (\S+)([\])])", interval, rule)
+    return re.sub(r"\ban int\b", "a whole number", rule.removeprefix("None or "))
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -12,39 +12,37 @@ from egoscore.cli.options import DataDir, names
 
 def bench(
     datasets: Annotated[
-        str, typer.Option(help="Data sets or folders to compare on, separated by commas.")
+        str, typer.Option(help="Data sets or folders, separated by commas.")
     ] = "disney,books,reddit,enron",
     methods: Annotated[
         str,
-        typer.Option(
-            help="Methods or groups of them, separated by commas, or all; --list names them."
-        ),
+        typer.Option(help="Methods or groups of methods, separated by commas, or all; see --list."),
     ] = "paper,attributes,structure,networks",
-    trials: Annotated[int, typer.Option(help="Trials of each method.", min=1)] = 20,
+    trials: Annotated[int, typer.Option(help="Trials per method.", min=1)] = 20,
     out: Annotated[Path, typer.Option(help="Directory for results and tables.")] = Path("bench"),
-    jobs: Annotated[int, typer.Option(help="Trials that run at the same time.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of trials to run at the same time.", min=1)] = 1,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds by the clock for a trial (TLE).", min=1)
+        float, typer.Option(help="Time limit in seconds (TLE).", min=1)
     ] = 86400.0,
-    memory_limit: Annotated[float, typer.Option(help="GB for a trial (OOM).", min=0.5)] = 16.0,
+    memory_limit: Annotated[float, typer.Option(help="Memory limit in GB (OOM).", min=0.5)] = 16.0,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Run trials that failed or hit a limit again.")
+        bool, typer.Option("--retry", help="Repeat trials that failed or hit a limit.")
     ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Draw the paper's figures.")] = False,
     data_dir: DataDir = None,
-    list_methods: Annotated[bool, typer.Option("--list", help="List the methods and end.")] = False,
+    list_methods: Annotated[bool, typer.Option("--list", help="List the methods.")] = False,
 ) -> None:
-    """Compare methods by BOND's protocol: every trial on disk, then tables.
+    """Compare methods by BOND's protocol and write tables.
 
-    Give the same command again to continue a benchmark that was interrupted. With its defaults
-    it takes days on a laptop; --datasets disney --trials 3 takes minutes.
+    Run the same command again to continue an interrupted benchmark. With the defaults it takes
+    days on a laptop; --datasets disney --trials 3 takes minutes.
     """
-    from egoscore.bench.command import list_rows, run_and_report
+    from egoscore.bench.command import print_methods, run_and_report
     from egoscore.bench.runner import Benchmark
     from egoscore.bench.worker import Limits
 
     if list_methods:
-        list_rows()
+        print_methods()
         return
     plan = Benchmark(
         datasets=names(datasets),
@@ -59,5 +57,5 @@ def bench(
     try:
         run_and_report(plan, figures)
     except KeyboardInterrupt:
-        typer.echo("egoscore: interrupted; the same command continues the benchmark.", err=True)
+        typer.echo("egoscore: interrupted; run the same command again to continue.", err=True)
         raise typer.Exit(130) from None

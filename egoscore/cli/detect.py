@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egoscore.cli.options import AsJson, DataDir, data_sets, names, one_of, setting_options, takes
-from egoscore.detectors import PRESETS
+from egoscore.detectors import PRESETS, foreign_settings
+from egoscore.errors import InputError
 
 if TYPE_CHECKING:
     from egoscore.detector import EgoScore
@@ -37,50 +38,50 @@ def _column(text: str, kind: str = "COLUMN", *values: str) -> Any:
 TABLE_OPTIONS = {
     "source": Annotated[str | None, _column("Edges: where an edge starts.")],
     "target": Annotated[str | None, _column("Edges: where it ends.")],
-    "weight": Annotated[str | None, _column("Edges: amounts to sum up per node.")],
+    "weight": Annotated[str | None, _column("Edges: amounts, added up per node.")],
     "id": Annotated[str | None, _column("Nodes: ids.")],
     "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
-    "features": Annotated[list[str] | None, _column("Nodes: the columns to use.", "A,B,…")],
+    "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
-    "ignore": Annotated[list[str] | None, _column("Columns not to use.", "A,B,…")],
+    "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
     "directed": Annotated[bool | None, _column("Whether edges have a direction.", " ")],
-    "impute": Annotated[str | None, _column("Fill missing values.", "median", "median")],
-    "encoding": Annotated[str | None, _column("Of CSV files, such as cp1251.", "NAME")],
+    "impute": Annotated[str | None, _column("Fill in missing values.", "median", "median")],
+    "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
 }
 
 
 MACHINE_OPTIONS = {
     "data_dir": DataDir,
-    "gpu": Annotated[int | None, _option("CUDA device; -1 for the CPU (-1).", "N", "Machine")],
-    "num_workers": Annotated[int | None, _option("Processes that score (1).", "N", "Machine")],
+    "gpu": Annotated[int | None, _option("CUDA device, or -1 for the CPU. (-1)", "N", "Machine")],
+    "num_workers": Annotated[int | None, _option("Scoring processes. (1)", "N", "Machine")],
 }
 
 
 @takes(TABLE_OPTIONS, MACHINE_OPTIONS, setting_options())
 def detect(
-    network: Annotated[
+    data: Annotated[
         str | None,
         typer.Argument(
             metavar="[SOURCE]",
             show_default=False,
             autocompletion=data_sets,
-            help="A data set (`egoscore datasets`), folder or file; or use --edges.",
+            help="Data set (see `egoscore datasets`), folder or file.",
         ),
     ] = None,
     *,
     out: Annotated[Path, _option("Directory for the results.", "DIR")],
-    edges: Annotated[Path | None, _option("Table: CSV, Parquet, Feather.", "FILE")] = None,
-    nodes: Annotated[Path | None, _option("Table of nodes with features.", "FILE")] = None,
+    edges: Annotated[Path | None, _option("Table of edges.", "FILE")] = None,
+    nodes: Annotated[Path | None, _option("Table of nodes and their features.", "FILE")] = None,
     preset: Annotated[
-        str, _option(f"Method: {' or '.join(PRESETS)}.", "NAME", None, *PRESETS)
+        str, _option(f"Method, {' or '.join(PRESETS)}. (default)", "NAME", None, *PRESETS)
     ] = "default",
-    seed: Annotated[int, _option("Same seed, same result (0).", "N")] = 0,
+    seed: Annotated[int, _option("Random seed. (0)", "N")] = 0,
     top: Annotated[
         int,
-        typer.Option(help="Number of nodes to show (20).", metavar="N", min=0, show_default=False),
+        typer.Option(help="Number of nodes to show. (20)", metavar="N", min=0, show_default=False),
     ] = 20,
-    contamination: Annotated[str, _option("Share of nodes to flag, or auto.", "SHARE")] = "auto",
-    fdr: Annotated[float, _option("Share of false positives (0.1).", "SHARE")] = 0.1,
+    contamination: Annotated[str, _option("Share of nodes to flag. (auto)", "SHARE")] = "auto",
+    fdr: Annotated[float, _option("False discovery rate. (0.1)", "SHARE")] = 0.1,
     as_json: AsJson = False,
     verbose: Annotated[
         bool,
@@ -90,17 +91,21 @@ def detect(
     ] = False,
     **more: Any,
 ) -> None:
-    """Rank the nodes of a graph by abnormality and write the run to a directory.
+    """Rank the nodes of a graph by abnormality and write the results to a directory.
 
-    Run the same command again to continue a run that was interrupted.
+    Run the same command again to continue an interrupted run.
     """
     from egoscore.detect import Origin
     from egoscore.detect import detect as run_detection
     from egoscore.detector import EgoScore
     from egoscore.load import Options
     from egoscore.report.caveats import left_out
-    from egoscore.report.console import show_detail, show_detection, show_graph
-    from egoscore.report.json_output import detection_record
+    from egoscore.report.console import (
+        detection_record,
+        show_detail,
+        show_detection,
+        show_graph,
+    )
 
     data_dir = more.pop("data_dir")
     settings = {n: v for n, v in more.items() if n not in TABLE_OPTIONS and v is not None}
@@ -111,25 +116,28 @@ def detect(
         "verbose": int(not as_json),
     }
     detector = EgoScore(**common, contamination=_share(contamination), **settings)
+    for name, presets in foreign_settings(preset, settings).items():
+        needed = " or ".join(f"--preset {other}" for other in presets)
+        raise InputError(f"--{name.replace('_', '-')} needs {needed}.")
     _refuse_early(detector, out)
     options = Options(**_table_options(more))
     began = time.perf_counter()
     try:
-        about, loaded = _read(network, edges, nodes, data_dir, options, quiet=as_json)
+        about, loaded = _read(data, edges, nodes, data_dir, options, quiet=as_json)
         read = time.perf_counter()
         if verbose and not as_json:
             show_graph(loaded.graph, about, (*left_out(loaded.graph), *loaded.notes))
         origin = Origin(about, loaded.notes, shlex.join(["egoscore", *sys.argv[1:]]))
         found = run_detection(loaded.graph, origin, detector, out)
     except KeyboardInterrupt:
-        typer.echo("egoscore: interrupted; the same command continues the run.", err=True)
+        typer.echo("egoscore: interrupted; run the same command again to continue.", err=True)
         raise typer.Exit(130) from None
     if as_json:
         typer.echo(detection_record(found, top))
     else:
         show_detection(found, top)
     if verbose:
-        show_detail(found, {"reading": read - began, "the rest": time.perf_counter() - read})
+        show_detail(found, {"reading": read - began, "scoring": time.perf_counter() - read})
 
 
 def _refuse_early(detector: EgoScore, out: Path) -> None:
@@ -151,7 +159,7 @@ def _table_options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(
-    network: str | None,
+    data: str | None,
     edges: Path | None,
     nodes: Path | None,
     data_dir: Path | None,
@@ -159,19 +167,18 @@ def _read(
     quiet: bool,
 ) -> tuple[str, Loaded]:
     """What the source is called, and the graph read from it."""
-    from egoscore.errors import InputError
     from egoscore.load import read_tables
     from egoscore.load.source import read_source
-    from egoscore.progress_bars import passing_bars
+    from egoscore.progress import passing_bars
 
-    if (network is None) == (edges is None):
+    if (data is None) == (edges is None):
         raise InputError(
             "Give either SOURCE (a data set, folder or file) or --edges with a table of edges; "
-            f"found {'neither' if network is None else 'both'}."
+            f"found {'neither' if data is None else 'both'}."
         )
     if nodes is not None and edges is None:
-        raise InputError("--nodes needs --edges: a table of nodes alone is not a graph.")
-    about = network if edges is None else " and ".join(str(p) for p in (edges, nodes) if p)
+        raise InputError("--nodes needs --edges, because a table of nodes alone is not a graph.")
+    about = data if edges is None else " and ".join(str(p) for p in (edges, nodes) if p)
     assert about is not None
     bars = passing_bars(int(not quiet))
     if edges is not None:

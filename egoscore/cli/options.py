@@ -18,7 +18,7 @@ Parameters = dict[str, Any]  # annotated types by name
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        help="Data sets; else $EGOSCORE_DATA, the cache, a download.",
+        help="Folder of data sets, if not $EGOSCORE_DATA.",
         metavar="DIR",
         rich_help_panel="Machine",
         show_default=False,
@@ -26,7 +26,7 @@ DataDir = Annotated[
 ]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", help="Print only JSON.", metavar=" ", show_default=False),
+    typer.Option("--json", help="Print JSON instead of text.", metavar=" ", show_default=False),
 ]
 
 
@@ -63,9 +63,11 @@ def setting_options() -> Parameters:
         values = [
             next(f.default for f in fields(settings_of(p)) if f.name == name) for p in presets
         ]
-        defaults = ", ".join(f"{p}: {v}" for v, p in zip(values, presets, strict=True))
-        panel = "Training" if len(presets) > 1 else f"Only with --preset {presets[0]}"
-        text = f"{field.metadata['help']} ({defaults if len(presets) > 1 else values[0]})"
+        first, *others = values
+        more = "".join(f"; {p}: {v}" for v, p in zip(others, presets[1:], strict=True))
+        panel = "Training" if others else f"Only with --preset {presets[0]}"
+        default = "" if first is None else f" ({first}{more})"
+        text = f"{field.metadata['help']}{default}"
         kinds = get_type_hints(kind)
         letter = _METAVARS.get(get_args(kinds[name])[0] if get_args(kinds[name]) else kinds[name])
         option = typer.Option(help=text, metavar=letter, rich_help_panel=panel, show_default=False)

@@ -1,4 +1,4 @@
-"""The commands that read: `explain` and `report` a run, list the `datasets`."""
+"""The commands that read: `explain` a node, write the `report` of a run, list `datasets`."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ if TYPE_CHECKING:
     from egoscore.explain.explanation import Explanation
     from egoscore.progress import Bars
 
-Run = Annotated[Path, typer.Argument(help="The directory that `egoscore detect` wrote.")]
+Run = Annotated[Path, typer.Argument(help="Directory that `egoscore detect` wrote.")]
 
 
 def explain(
     run: Run,
-    node: Annotated[str, typer.Argument(help="The node's id, as in scores.csv.")],
+    node: Annotated[str, typer.Argument(help="Id of the node, as in scores.csv.")],
     as_json: AsJson = False,
 ) -> None:
-    """Explain the score of a node: what deviates, unexpected edges, how unusual that is."""
+    """Explain the score of a node: which features, edges and quantities are unusual."""
     import json
 
-    from egoscore.progress_bars import passing_bars
+    from egoscore.progress import passing_bars
 
-    found = _explanation(run, node, passing_bars(int(not as_json)))
+    found, preset = _explanation(run, node, passing_bars(int(not as_json)))
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
+        from egoscore.detectors import vocabulary_of
         from egoscore.report.console import show_explanation
 
-        show_explanation(found)
+        show_explanation(found, vocabulary_of(preset))
 
 
-def _explanation(path: Path, node: str, bars: Bars) -> Explanation:
+def _explanation(path: Path, node: str, bars: Bars) -> tuple[Explanation, str]:
+    """The explanation, and the preset of the run."""
     with bars("Explaining", 3, "steps") as advance:
         from egoscore.detector import EgoScore
         from egoscore.run.reader import Run
@@ -47,17 +49,15 @@ def _explanation(path: Path, node: str, bars: Bars) -> Explanation:
         advance(1)
         found = detector.explain(node)
         advance(1)
-    return found
+    return found, detector.preset
 
 
 def report(
     run: Run,
-    out: Annotated[
-        Path | None, typer.Option(help="Where to write the page. Default: RUN/report.html.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write. (RUN/report.html)")] = None,
 ) -> None:
-    """Write the report of a run: one HTML file that needs nothing else."""
-    from egoscore.progress_bars import passing_bars
+    """Write the report of a finished run again, as a single HTML file."""
+    from egoscore.progress import passing_bars
 
     with passing_bars(1)("Writing the report", 2, "steps") as advance:
         from egoscore.report.html import write_report
@@ -65,11 +65,11 @@ def report(
         advance(1)
         written = write_report(run, out)
         advance(1)
-    typer.echo(f"Written: {written}")
+    typer.echo(f"Report: {written}")
 
 
 def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets that can be loaded by name, and from where."""
+    """List the data sets that can be loaded by name, and where they come from."""
     from egoscore.load.datasets import list_datasets
     from egoscore.report.console import show_datasets
 

@@ -6,6 +6,7 @@ Not here: files, processes, the command line, anything that reads labels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,19 @@ def vocabulary_of(preset: str) -> Vocabulary:
     """The words of a preset."""
     words: Vocabulary = import_module(f"{PRESETS[preset][0]}.vocabulary").VOCABULARY
     return words
+
+
+def label_of(question: str) -> str:
+    """The short label of a question, for tables and sentences; detectors share names and labels."""
+    labels = (vocabulary_of(preset).labels for preset in PRESETS)
+    return next((one[question] for one in labels if question in one), question)
+
+
+def foreign_settings(preset: str, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Those of `names` that are settings of other presets only, with these presets."""
+    known = setting_names() if preset in PRESETS else {}
+    others = {name: known[name] for name in names if name in known}
+    return {n: presets for n, presets in others.items() if preset not in presets}
 
 
 def rescoring_settings(preset: str) -> tuple[str, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explainer import Explainer
+from egoscore.explain.explanation import Reasons
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
+from egoscore.text import numeral
 
 if TYPE_CHECKING:
     import torch
@@ -80,7 +82,8 @@ class Vocabulary:
     `compared_with` the nodes that percentiles refer to; `meaning` what a score means, given the
     names of the questions asked and the number of nodes; `contrast` a sentence with the fields
     `before` and `after` about how much a node differs from its neighbours; `has_zero` whether
-    scores start at zero.
+    scores start at zero; `labels` the short names of questions for people, where files and programs
+    have others.
     """
 
     questions: Mapping[str, str]
@@ -89,6 +92,12 @@ class Vocabulary:
     meaning: Callable[[Sequence[str], int], str]
     contrast: str
     has_zero: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def contrasted(self, found: Reasons) -> str:
+        """How much a node differs from its neighbours, before and after."""
+        before, after = numeral(found.energy_before), numeral(found.energy_after)
+        return self.contrast.format(before=before, after=after)
 
 
 class Detector(ABC):

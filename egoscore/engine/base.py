@@ -1,8 +1,9 @@
-"""What an engine does: run a task on shards of a graph's nodes."""
+"""What an engine does, run a task on shards of a graph's nodes; and the simplest engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,12 +35,15 @@ class Engine(Protocol):
         """
 
 
-def choose_engine(num_workers: int) -> Engine:
-    """The engine for so many processes."""
-    if num_workers > 1:
-        from egoscore.engine.processes import Processes
+@dataclass(frozen=True)
+class Inline:
+    """Works in this process, one shard after the other."""
 
-        return Processes(num_workers)
-    from egoscore.engine.inline import Inline
+    num_workers: int = 1
 
-    return Inline()
+    def run(
+        self, task: Task, graph: AttributedGraph, shards: Mapping[int, Shard], advance: Advance
+    ) -> Iterator[tuple[int, Any]]:
+        run = task.prepare(graph)
+        for number, nodes in shards.items():
+            yield number, run(nodes, advance)

@@ -29,12 +29,12 @@ class SharedGraph:
     @classmethod
     def write(cls, graph: AttributedGraph, folder: Path) -> SharedGraph:
         """Put the arrays into files in `folder`."""
-        arrays: dict[str, NDArray[Any]] = {"features": graph.features}
-        arrays |= {"adjacency.indptr": graph.adjacency.indptr}
-        arrays |= {"adjacency.indices": graph.adjacency.indices}
+        edges = {"adjacency": graph.adjacency}
         if graph.directed:  # else both are the same
-            arrays |= {"neighbours.indptr": graph.neighbours.indptr}
-            arrays |= {"neighbours.indices": graph.neighbours.indices}
+            edges["neighbours"] = graph.neighbours
+        arrays: dict[str, NDArray[Any]] = {"features": graph.features}
+        for kind, csr in edges.items():
+            arrays |= {f"{kind}.indptr": csr.indptr, f"{kind}.indices": csr.indices}
         if graph.positions is not None:
             arrays["positions"] = graph.positions
         plain_ids = graph.ids.dtype.kind not in "OT"  # a file of objects or text would be a pickle
@@ -53,18 +53,18 @@ class SharedGraph:
 
     def open(self) -> AttributedGraph:
         """The graph, its arrays mapped and not copied."""
-        adjacency = Csr(self._array("adjacency.indptr"), self._array("adjacency.indices"))
-        neighbours = adjacency
-        if self.directed:
-            neighbours = Csr(self._array("neighbours.indptr"), self._array("neighbours.indices"))
+        adjacency = self._csr("adjacency")
         return AttributedGraph(
             adjacency=adjacency,
-            neighbours=neighbours,
+            neighbours=self._csr("neighbours") if self.directed else adjacency,
             features=self._array("features"),
             ids=self._array("ids") if self.ids is None else self.ids,
             directed=self.directed,
             positions=self._array("positions") if self.has_positions else None,
         )
+
+    def _csr(self, kind: str) -> Csr:
+        return Csr(self._array(f"{kind}.indptr"), self._array(f"{kind}.indices"))
 
     def _array(self, name: str) -> NDArray[Any]:
         # copy on write: kernels compiled for ordinary, writable arrays accept it

@@ -1,18 +1,22 @@
-"""The interface of explainers: each detector finds the reasons of a node in its own way."""
+"""The interface of explainers, and what they share: peers of a node, parts of a picture."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.explain.explanation import Component, Reasons
-from egoscore.explain.peers import percentile
+from egoscore.graph import AttributedGraph
+from egoscore.text import counted
 
-_LONGEST = 80
 MOST = 8  # features, and ties of each kind, in an explanation
+MOST_NODES = 24  # in a picture
+_LONGEST = 80  # characters of a name
+_ENOUGH = 100  # peers
+_RATIOS = (1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0, np.inf)
 
 
 class Explainer(ABC):
@@ -29,11 +33,42 @@ class Explainer(ABC):
 
     @abstractmethod
     def phrase(self, cause: str, reasons: Reasons) -> str:
-        """A cause as a clause of a sentence."""
+        """A cause as a sentence that begins with a small letter and has no full stop."""
 
     @abstractmethod
     def in_short(self, cause: str, reasons: Reasons) -> str:
         """A cause in a few words, for a list."""
+
+
+def peers_of(ego_size: NDArray[np.integer], node: int) -> NDArray[np.int64]:
+    """The nodes with ego-graphs of a similar size: at least 100 if there are as many."""
+    size = int(ego_size[node])
+    found = np.arange(len(ego_size))
+    for ratio in _RATIOS:
+        near = (ego_size >= size / ratio) & (ego_size <= size * ratio)
+        found = np.flatnonzero(near)
+        if len(found) >= _ENOUGH:
+            break
+    return found
+
+
+def describe_peers(ego_size: NDArray[np.integer], group: NDArray[np.int64]) -> str:
+    """These nodes in words: how many there are, and the sizes of their ego-graphs."""
+    low, high = int(ego_size[group].min()), int(ego_size[group].max())
+    span = counted(high, "node") if low == high else f"{low:,} to {counted(high, 'node')}"
+    whose = "whose ego-graph has" if len(group) == 1 else "whose ego-graphs have"
+    return f"{counted(len(group), 'node')} {whose} {span}"
+
+
+def percentile(values: NDArray[np.floating], value: float) -> float:
+    """The percentage of `values` that are smaller; equal values count half."""
+    less, equal = (values < value).mean(), (values == value).mean()
+    return 100.0 * float(less + equal / 2.0)
+
+
+def surprise(values: NDArray[np.floating], value: float) -> float:
+    """Minus the logarithm of the share of `values` at least as large as `value`, one of them."""
+    return -float(np.log(1.0 - percentile(values, value) / 100.0))
 
 
 def components_of(
@@ -50,3 +85,29 @@ def components_of(
 def shortened(name: str) -> str:
     """A name that fits into a sentence; the middle of a long one is left out."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[-_LONGEST // 2 :]}"
+
+
+def shades(
+    before: NDArray[np.floating], after: NDArray[np.floating]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Both (n,) scaled to 0 for the smallest of all values and 1 for the largest."""
+    low = min(float(before.min()), float(after.min()))
+    spread = max(float(before.max()), float(after.max())) - low or 1.0
+    first, second = (
+        np.round((part.astype(np.float64) - low) / spread, 3).tolist() for part in (before, after)
+    )
+    return tuple(first), tuple(second)
+
+
+def pairs_within(graph: AttributedGraph, nodes: Sequence[int]) -> list[tuple[int, int]]:
+    """The edges between `nodes`, as pairs of places in the list, each once."""
+    chosen = np.asarray(nodes)
+    links = graph.neighbours.to_scipy()[chosen][:, chosen].tocoo()
+    upper = links.row < links.col
+    pairs = zip(links.row[upper].tolist(), links.col[upper].tolist(), strict=True)
+    return sorted(pairs)
+
+
+def names_of(graph: AttributedGraph, nodes: Sequence[int]) -> tuple[str, ...]:
+    """The user's names of nodes, as far as they can be shown."""
+    return tuple(shortened(str(graph.ids[node])) for node in nodes)

@@ -1,9 +1,17 @@
-"""An explanation as plain data."""
+"""An explanation as plain data, and which of its answers are causes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, final
+
+from egoscore.graph.structure import STRUCTURE, describe_structure
+
+HIGH = 3.0  # one in twenty is as surprising
+_RARE = 0.05
+_EXTREME = 7.0  # usual errors
+_DEGREE = describe_structure()[STRUCTURE.index("log_degree")]
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,8 @@ class Explanation(Reasons):
     """Why a node has its score: its reasons, its rank, and both in words.
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
-    threshold; `reason` the first cause in a few words; `summary` one sentence.
+    threshold; `reason` the first cause in a few words; `summary` all in a few
+    sentences.
     """
 
     node: str
@@ -141,3 +150,26 @@ class Explanation(Reasons):
             drawn[name] = tuple((int(a), int(b)) for a, b in drawn[name])
         rest = {"causes": tuple(record["causes"]), "picture": Picture(**drawn)}
         return cls(**(record | lists | rest))
+
+
+def by_strength(answers: Mapping[str, float]) -> dict[str, float]:
+    """Answers by question, the most surprising first."""
+    return dict(sorted(answers.items(), key=lambda item: -item[1]))
+
+
+def causes_of(answers: Mapping[str, float]) -> tuple[str, ...]:
+    """The questions by which a node is among the 5% most surprising, strongest first."""
+    return tuple(name for name, answer in by_strength(answers).items() if answer > HIGH)
+
+
+def is_rare(p_value: float) -> bool:
+    """Whether all answers together are among the 5% most surprising."""
+    return p_value <= _RARE
+
+
+def far_by_itself(reasons: Reasons) -> Deviation | None:
+    """The largest deviation of a feature or of the number of neighbours, if it is extreme."""
+    features = reasons.features[:1] if "features" in reasons.questions else ()
+    degree = [one for one in reasons.structure if one.name == _DEGREE.title]
+    furthest = max((*features, *degree), key=lambda one: abs(one.size), default=None)
+    return furthest if furthest is not None and abs(furthest.size) >= _EXTREME else None

@@ -1,55 +1,87 @@
-"""The reasons of a node as one sentence that can be pasted into a ticket."""
+"""The reasons of a node in a few sentences that can be pasted into a ticket."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.explain.causes import far_by_itself, is_rare
 from egoscore.explain.explainer import Explainer, shortened
-from egoscore.explain.explanation import Deviation, Explanation
+from egoscore.explain.explanation import Deviation, Explanation, far_by_itself, is_rare
 from egoscore.graph import AttributedGraph
 from egoscore.text import counted, printable, times
 
 _LEAST, _MOST = 1.5, 1e4  # ratios in between are worth stating
 
 
-def clause(one: Deviation) -> str:
-    """The actual and the expected value, as a clause."""
+def clause(one: Deviation, source: str = "its neighbours") -> str:
+    """The actual and the expected value, as a clause; `source` is what the latter follows from."""
     if one.kind == "category":
-        return _category(one)
-    return f"{one.name} is {one.observed} (expected: {one.expected})"
+        return _category(one, "{} ({})", source)
+    return f"{_fact(one)} (expected {one.expected})"
 
 
-def off(one: Deviation) -> str:
+def off(one: Deviation, source: str = "its neighbours") -> str:
     """Which quantity deviates, and in which direction."""
     if one.observed == "missing":
-        return f"{one.name} is missing"
+        return _fact(one)
     if one.kind == "category":
-        return _category(one)
+        return _category(one, "{}; {}", source)
     if one.kind in ("yes/no", "missing"):
-        return f"{one.name}: {one.observed}, which is unexpected"
+        return f"{_fact(one)}, which is unexpected"
     observed, expected = one.observed_value or 0.0, one.expected_value or 0.0
     if one.is_amount and (more := multiple(observed, expected)):
         return f"{one.name} is {more} times the expected value"
     if one.is_amount and multiple(expected, observed):
         return f"{one.name} is {times(100 * observed / expected)}% of the expected value"
-    return f"{one.name} is {one.observed} (expected: {one.expected})"
+    return clause(one)
 
 
-def _category(one: Deviation) -> str:
-    column, equals, value = one.name.partition(" = ")
-    if not equals:
-        return f"{one.name}: {one.observed}"
+def _fact(one: Deviation) -> str:
+    """The actual value."""
+    if one.kind == "missing" and one.observed == "no":
+        return f"{one.name.removesuffix(' is missing')} is not missing"
+    return f"{one.name} is {one.observed}"
+
+
+def _category(one: Deviation, form: str, source: str) -> str:
+    """The actual and the expected category, put into `form` if both are known."""
+    column, is_one_value, value = one.name.partition(" = ")
+    if one.observed == "missing":
+        return f"{column} is missing"
+    if not is_one_value:
+        return form.format(f"{column} is {one.observed}", f"{source} suggest {one.expected}")
     if one.observed == "yes":
         return f"{column} is {value}, which is unexpected"
-    return f"{column} is not {value}, although expected"
+    return f"{column} is not {value}, which {source} suggest"
+
+
+def by_column(deviations: Sequence[Deviation]) -> list[Deviation]:
+    """One deviation per column, although a category is one per value, and so is a missing value.
+
+    A category has the value that is there and the one that is more likely than not, if both are
+    among the `deviations`.
+    """
+    actual, likely = dict[str, str](), dict[str, str]()
+    for one in deviations:
+        column, _, value = one.name.partition(" = ")
+        if one.kind == "category" and one.observed == "yes":
+            actual[column] = value
+        elif one.kind == "category" and (one.expected_value or 0.0) > 0.5:
+            likely[column] = value
+    found: dict[tuple[str, str], Deviation] = {}
+    for one in deviations:
+        column = one.name.partition(" = ")[0]
+        if one.kind == "category" and column in actual and column in likely:
+            one = replace(one, name=column, observed=actual[column], expected=likely[column])
+        found.setdefault((one.name, one.observed), one)
+    return list(found.values())
 
 
 def multiple(value: float, of: float) -> str:
@@ -72,46 +104,60 @@ class Scores:
         """Whether no other node is half as rare."""
         return int((self.p_value <= 2.0 * self.p_value[row]).sum()) == 1
 
-    def standing(self, row: int) -> dict[str, Any]:
-        """The rank of a node and related fields of `Explanation`; ties go to the earlier row."""
-        mine, size = self.score[row], len(self.score)
-        lower = int((self.score < mine).sum())
+    @cached_property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Score, rank, percentile, p-value and flag of all nodes, (N,) each, by name.
+
+        Rank 1 is the most abnormal; of equal scores the earlier row comes first. The percentile is
+        the percentage of nodes with a lower score.
+        """
+        size = len(self.score)
+        rank = np.empty(size, dtype=np.int64)
+        rank[np.argsort(-self.score, kind="stable")] = np.arange(1, size + 1)
         return {
-            "score": float(mine),
-            "rank": size - lower - int((self.score[row:] == mine).sum()) + 1,
-            "num_nodes": size,
-            "percentile": 100.0 * lower / size,
-            "p_value": float(self.p_value[row]),
-            "flag": bool(mine > self.threshold),
+            "score": self.score,
+            "rank": rank,
+            "percentile": 100.0 * np.searchsorted(np.sort(self.score), self.score) / size,
+            "p_value": self.p_value,
+            "flag": (self.score > self.threshold).astype(np.int8),
         }
+
+    def standing(self, row: int) -> dict[str, Any]:
+        """The rank of a node and related fields of `Explanation`."""
+        found = {name: values[row].item() for name, values in self.columns.items()}
+        return found | {"flag": bool(found["flag"]), "num_nodes": len(self.score)}
 
 
 def explanation(
     row: int, graph: AttributedGraph, scores: Scores, explainer: Explainer
 ) -> Explanation:
-    """The rank and the reasons of a node, with a summary sentence."""
+    """The rank and the reasons of a node, with a summary."""
     reasons, standing = explainer.reasons(row), scores.standing(row)
     node = str(graph.ids[row])
     told = reasons.causes[:2] or tuple(reasons.questions)[:1]
-    because = "; ".join(explainer.phrase(cause, reasons) for cause in told)
+    because = [explainer.phrase(cause, reasons) for cause in told]
     alone = far_by_itself(reasons)
     is_usual = not reasons.causes and not is_rare(standing["p_value"])
     if is_usual and alone is not None:
-        overall = "" if standing["flag"] else ", although it is ordinary overall"
-        because = f"one value is extreme{overall}: {clause(alone)}"
+        overall = "" if standing["flag"] else ", although the node is ordinary overall"
+        because = [f"one value is extreme{overall}: {clause(alone)}"]
     elif is_usual:
-        because = f"nothing stands out; if anything, {because}"
+        because = [f"nothing stands out; if anything, {because[0]}"]
     elif not reasons.causes:
-        because = f"unusual in all respects together rather than in one, mostly because {because}"
+        because = [f"no single answer stands out, but all together do; most of all, {because[0]}"]
     proviso = explainer.proviso if scores.is_apart(row) and not is_usual else None
-    summary = f"{shortened(node)} {_stands(standing, proviso)}: {because}."
+    sentences = [f"{shortened(node)} {_stands(standing, proviso)}", *map(_capitalised, because)]
     return Explanation(
         node=node,
         **standing,
         reason=explainer.in_short(told[0], reasons),
-        summary=summary,
+        summary=" ".join(f"{sentence}." for sentence in sentences),
         **vars(reasons),
     )
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _stands(standing: dict[str, Any], proviso: str | None) -> str:
@@ -165,6 +211,11 @@ def _row(node: Any, ids: list[Any], alike: list[int]) -> int:
 
 
 def _near(ids: list[Any], name: str) -> str:
-    some = [str(one) for one in ids[:_LOOKED_THROUGH]]
-    alike = difflib.get_close_matches(name, some, n=1)
-    return f"did you mean {alike[0]!r}?" if alike else f"its ids look like {some[0]!r}."
+    """A hint at an id that is like `name`, whatever the case of its letters."""
+    folded = name.casefold()
+    same = next((text for text in map(str, ids) if text.casefold() == folded), None)
+    some = {str(one).casefold(): str(one) for one in ids[:_LOOKED_THROUGH]}
+    alike = difflib.get_close_matches(folded, some, n=1)
+    if same or alike:
+        return f"did you mean {same or some[alike[0]]!r}?"
+    return f"its ids look like {str(ids[0])!r}."

@@ -38,7 +38,7 @@ class AttributedGraph:
         labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
-        positions: (N, P) float32, what a model is told about the nodes but does not model.
+        positions: (N, P) float32, inputs of a model about the nodes that it does not model.
         columns: F descriptions of what the features are to the user; () where all are numbers.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
@@ -68,7 +68,7 @@ class AttributedGraph:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What the user calls the features, where that says what they are; otherwise ()."""
+        """The titles of the features, or () if they are only numbered."""
         titles = tuple(column.title for column in self.columns)
         return () if titles == check.numbered_names(len(titles)) else titles
 
@@ -106,11 +106,11 @@ class AttributedGraph:
 
     @property
     def offsets(self) -> NDArray[np.float64]:
-        """What was taken off every feature, (F,)."""
+        """The offset that was subtracted from every feature, (F,)."""
         return np.array([column.offset for column in self.described], dtype=np.float64)
 
     def measured_from(self, offsets: ArrayLike) -> AttributedGraph:
-        """The same graph, its features with `offsets` (F,) taken off instead of its own."""
+        """The same graph with the features measured from `offsets` (F,) instead of its own."""
         wanted = np.asarray(offsets, dtype=np.float64)
         if wanted.shape != self.offsets.shape or np.array_equal(wanted, self.offsets):
             return self
@@ -171,10 +171,10 @@ class AttributedGraph:
         advance: Advance = lambda count: None,
         **others: Any,
     ) -> AttributedGraph:
-        """A graph of what is known to be right: `from_edges` without its checks and copies.
+        """A graph of valid arrays: `from_edges` without its checks and copies.
 
-        `ends` are the sources and the targets, (E,) each. They are used up: of millions of edges no
-        copy is kept longer than needed. `advance` is told three times that all are dealt with.
+        `ends` are the sources and the targets, (E,) each; the list is emptied, so that no copy of
+        millions of edges is kept longer than needed. `advance` is called three times with E.
         """
         sources, targets = ends
         ends.clear()
@@ -264,3 +264,27 @@ class AttributedGraph:
         present = entries.data != 0
         edges = np.stack([entries.row[present], entries.col[present]])
         return cls.from_edges(edges, features, directed, ids, labels)
+
+
+def as_graph(data: Any, directed: bool = False) -> AttributedGraph:
+    """`data` as an `AttributedGraph`.
+
+    Takes an `AttributedGraph`, a PyG `Data`, a networkx graph, or a pair (scipy adjacency,
+    features) or (edge array, features). `directed` says how to read what does not say it itself:
+    a PyG `Data`, a matrix, an array.
+    """
+    if isinstance(data, AttributedGraph):
+        return data
+    if hasattr(data, "edge_index"):
+        return AttributedGraph.from_pyg(data, directed)
+    if hasattr(data, "is_directed") and hasattr(data, "nodes"):
+        return AttributedGraph.from_networkx(data)
+    if isinstance(data, tuple) and len(data) == 2:
+        structure, features = data
+        if hasattr(structure, "tocoo"):
+            return AttributedGraph.from_scipy(structure, features, directed)
+        return AttributedGraph.from_edges(structure, features, directed)
+    raise InputError(
+        "A graph must be an AttributedGraph, a PyG Data, a networkx graph, or a pair (scipy "
+        f"adjacency, features) or (edges of shape (2, E), features) (found {type(data).__name__})."
+    )

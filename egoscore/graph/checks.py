@@ -1,4 +1,4 @@
-"""What a graph must be, each rule with its own sentence."""
+"""What a graph must be: one function for each rule, with its error message."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.precision import narrowed
+from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.text import quoted
 
 NO_FEATURES = (
     "The graph has no node features and the model learns from them; give every node at least "
@@ -36,7 +36,7 @@ def to_numpy(value: Any) -> NDArray[Any]:
 def features(
     table: Any, given_names: Sequence[str] | None = None
 ) -> tuple[NDArray[np.float32], tuple[FeatureColumn, ...]]:
-    """Features as (N, F) finite float32, and what each is: its name, and what was taken off it."""
+    """Features as (N, F) finite float32, and a description of each: its name and its offset."""
     found = getattr(table, "columns", ()) if given_names is None else given_names
     names = tuple(str(name) for name in found)
     if hasattr(table, "toarray"):
@@ -67,33 +67,27 @@ def features(
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
-    """What features are called that the user gave no names."""
+    """The names of features to which the user gave none."""
     return tuple(f"x{column}" for column in range(count))
 
 
 def same_features(fitted: Sequence[str], found: Sequence[str]) -> None:
-    """Refuse features of other titles than a detector was fitted on, where both are known."""
+    """Refuse features with other titles than the detector was fitted on, if both are known."""
     if not fitted or not found or list(fitted) == list(found):
         return
     new = [title for title in found if title not in fitted]
     missing = [title for title in fitted if title not in found]
-    parts = ((new, "has"), (missing, "lacks"))
-    how = " and ".join(f"{words} {_listed(titles)}" for titles, words in parts if titles)
-    how = how or f"has them in another order, {_listed(found)}"
+    parts = (("has", new), ("lacks", missing))
+    how = " and ".join(f"{verb} {quoted(some, _MOST_TITLES)}" for verb, some in parts if some)
+    how = how or f"has them in another order, {quoted(found, _MOST_TITLES)}"
     raise InputError(
         f"The detector was fitted on other features: the graph {how}; give it the same columns "
         "with the same categories in the same order, or fit a detector on it."
     )
 
 
-def _listed(titles: Sequence[str]) -> str:
-    shown = ", ".join(f"'{title}'" for title in titles[:_MOST_TITLES])
-    rest = len(titles) - _MOST_TITLES
-    return f"{shown} and {rest} more" if rest > 0 else shown
-
-
 def _measured(values: NDArray[Any], narrow: NDArray[np.float32]) -> list[float]:
-    """What was taken off every column of `narrow` (N, F), where float32 would blur `values`."""
+    """Offsets, taken off the columns of `narrow` (N, F) where float32 would blur `values`."""
     offsets = [0.0] * values.shape[1]
     if np.can_cast(values.dtype, np.float32):
         return offsets
@@ -115,7 +109,7 @@ def _numbers(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64
             except (TypeError, ValueError):
                 raise _not_a_number(name, value) from None
             except OverflowError:
-                numbers[row, column] = np.inf  # told with the other values that are not finite
+                numbers[row, column] = np.inf  # reported with the other values that are not finite
     return numbers
 
 
@@ -228,7 +222,7 @@ def ids(names: ArrayLike | None, size: int) -> NDArray[Any]:
         if len(set(every)) == size:
             return array
     except TypeError:
-        pass  # one of them cannot be compared; which one is said below
+        pass  # one of them is not hashable; `_bad_id` finds it
     raise _bad_id(every)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.graph.structure import later_neighbours, peel
+from egoscore.graph.structure import core_numbers, oriented
 from egoscore.jit import compiled
 
 _CLOSED = 0.8  # share of a group that both ends of a closed edge know
@@ -35,9 +35,9 @@ class Circles:
 def circles(graph: AttributedGraph) -> Circles:
     """The counts of every node of a graph with fewer than 2^30 edges."""
     near = graph.neighbours
-    _, place = peel(near)
-    starts, indices = later_neighbours(*near, place)
-    del place
+    _, rank = core_numbers(near)
+    starts, indices = oriented(*near, rank)
+    del rank
     support = np.zeros(len(indices), dtype=np.int32)
     # both ends of every edge, as the other end sees them: the group of neighbours they belong to
     parent = np.arange(2 * len(indices), dtype=np.int32)

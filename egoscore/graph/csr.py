@@ -1,7 +1,7 @@
-"""Compressed sparse rows: how a graph's edges are kept.
+"""Compressed sparse rows: how a graph's edges are stored.
 
-They are sorted by code of our own and not by scipy: of millions of edges no more copies are made
-than needed. It is loaded when it is first needed, so that names of data sets are known at once.
+Our own code sorts them, not scipy, because it makes fewer copies of millions of edges. It is
+imported on first use, so that commands that only list data sets start fast.
 """
 
 from typing import NamedTuple
@@ -31,32 +31,32 @@ class Csr(NamedTuple):
 
 def build_csr(sources: NDArray[np.integer], targets: NDArray[np.integer], size: int) -> Csr:
     """Rows of `targets` by `sources`; repeated pairs are kept once."""
-    from egoscore.graph.edge_sorting import sort_by_source, tidy
+    from egoscore.graph.edge_sorting import sort_by_source, sort_rows
 
     indptr = np.zeros(size + 1, dtype=np.int64)
     indices = np.empty(len(sources), dtype=np.int32)
     sort_by_source(sources, targets, indptr, indices)
-    return _cut(indptr, indices, tidy(indptr, indices))
+    return _shrunk(indptr, indices, sort_rows(indptr, indices))
 
 
 def without_loops(csr: Csr) -> Csr:
-    """The same without edges from a node to itself; what is given is used up."""
+    """The same without edges from a node to itself; the arrays of `csr` are reused."""
     from egoscore.graph.edge_sorting import drop_loops
 
-    return _cut(*csr, drop_loops(*csr))
+    return _shrunk(*csr, drop_loops(*csr))
 
 
 def both_ways(csr: Csr) -> Csr:
     """Every edge in both directions."""
-    from egoscore.graph.edge_sorting import merge, turn_round
+    from egoscore.graph.edge_sorting import merge_rows, reverse_edges
 
     indptr = np.zeros(len(csr.indptr), dtype=np.int64)
     indices = np.empty(2 * len(csr.indices), dtype=np.int32)
-    turn_round(*csr, indptr, indices)
-    return _cut(indptr, indices, merge(*csr, indptr, indices))
+    reverse_edges(*csr, indptr, indices)
+    return _shrunk(indptr, indices, merge_rows(*csr, indptr, indices))
 
 
-def _cut(indptr: NDArray[np.int64], indices: NDArray[np.int32], count: int) -> Csr:
-    """The first `count` of the indices; the rest of their memory is given back, nothing copied."""
+def _shrunk(indptr: NDArray[np.int64], indices: NDArray[np.int32], count: int) -> Csr:
+    """Keep the first `count` indices and free the memory of the others, without a copy."""
     indices.resize(count, refcheck=False)
     return Csr(indptr, indices)

@@ -1,20 +1,20 @@
-"""Edges sorted by node, in place: the compiled part of `csr`, loaded where edges are sorted."""
+"""Sorting and merging of edges in place: the compiled part of `csr`, imported on use."""
 
 from egoscore.jit import compiled
 
-_SHORT = 20
+_SHORT = 20  # rows up to this length are sorted by insertion
 
 
 @compiled
-def _starts(indptr):  # type: ignore[no-untyped-def]
-    """From how many edges each node has, one place further on, to where they begin."""
+def _add_up(indptr):  # type: ignore[no-untyped-def]
+    """Turn row lengths, each stored in the place after its row, into row starts."""
     for node in range(1, len(indptr)):
         indptr[node] += indptr[node - 1]
 
 
 @compiled
-def _back(indptr):  # type: ignore[no-untyped-def]
-    """From where the edges of every node end to where they begin."""
+def _ends_to_starts(indptr):  # type: ignore[no-untyped-def]
+    """Turn row ends into row starts."""
     for node in range(len(indptr) - 1, 0, -1):
         indptr[node] = indptr[node - 1]
     indptr[0] = 0
@@ -22,20 +22,20 @@ def _back(indptr):  # type: ignore[no-untyped-def]
 
 @compiled
 def sort_by_source(sources, targets, indptr, indices):  # type: ignore[no-untyped-def]
-    """Fill `indptr` (N + 1,), zero before, and `indices` (E,), in the order given in every row."""
+    """Fill `indptr` (N + 1,), zero on entry, and `indices` (E,), rows in the order given."""
     for source in sources:
         indptr[source + 1] += 1
-    _starts(indptr)
+    _add_up(indptr)
     for edge in range(len(sources)):
         source = sources[edge]
         indices[indptr[source]] = targets[edge]
         indptr[source] += 1
-    _back(indptr)
+    _ends_to_starts(indptr)
 
 
 @compiled
 def _sort(row):  # type: ignore[no-untyped-def]
-    """Sort in place; most rows are short, and insertion is the fastest for these."""
+    """Sort in place; insertion is fastest for short rows, and most rows are short."""
     if len(row) > _SHORT:
         row.sort()
         return
@@ -48,8 +48,8 @@ def _sort(row):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def tidy(indptr, indices):  # type: ignore[no-untyped-def]
-    """Sort every row and leave out repeats, in place; returns how many are left."""
+def sort_rows(indptr, indices):  # type: ignore[no-untyped-def]
+    """Sort every row and drop repeats, in place; returns the number of edges left."""
     count = 0
     for node in range(len(indptr) - 1):
         row = indices[indptr[node] : indptr[node + 1]]
@@ -65,7 +65,7 @@ def tidy(indptr, indices):  # type: ignore[no-untyped-def]
 
 @compiled
 def drop_loops(indptr, indices):  # type: ignore[no-untyped-def]
-    """Leave out edges from a node to itself, in place; returns how many are left."""
+    """Drop edges from a node to itself, in place; returns the number of edges left."""
     count, start = 0, 0
     for node in range(len(indptr) - 1):
         end = indptr[node + 1]
@@ -78,16 +78,17 @@ def drop_loops(indptr, indices):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def turn_round(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
-    """Rows of `merged` with room for edges of both directions, those turned round at their start.
+def reverse_edges(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
+    """Fill rows of `merged` with reversed edges, leaving room for the original ones after them.
 
-    They are sorted, as sources come in order. `both` (N + 1,) is zero before.
+    Rows are sorted, as sources come in order. `both` (N + 1,) is zero on entry, and holds the ends
+    of the reversed edges on return.
     """
     for node in range(len(indptr) - 1):
         both[node + 1] += indptr[node + 1] - indptr[node]
     for target in indices:
         both[target + 1] += 1
-    _starts(both)
+    _add_up(both)
     for source in range(len(indptr) - 1):
         for edge in range(indptr[source], indptr[source + 1]):
             target = indices[edge]
@@ -96,22 +97,22 @@ def turn_round(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def merge(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
-    """Merge the rows into those that were turned round, without repeats, all in place.
+def merge_rows(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
+    """Merge the original edges into the rows that `reverse_edges` filled; repeats are dropped.
 
-    `both` holds where what was turned round ends, and in the end where rows begin.
+    `both` holds row starts on return. Returns the number of edges left.
     """
     count, start = 0, 0
     for node in range(len(indptr) - 1):
-        turned, own = both[node], indptr[node + 1]
-        end = turned + own - indptr[node]
-        # from the back, where there is room
+        reverse, own = both[node], indptr[node + 1]
+        end = reverse + own - indptr[node]
+        # from the end, where there is room
         for place in range(end - 1, start - 1, -1):
             if own == indptr[node]:
                 break
-            if turned > start and merged[turned - 1] > indices[own - 1]:
-                turned -= 1
-                merged[place] = merged[turned]
+            if reverse > start and merged[reverse - 1] > indices[own - 1]:
+                reverse -= 1
+                merged[place] = merged[reverse]
             else:
                 own -= 1
                 merged[place] = indices[own]

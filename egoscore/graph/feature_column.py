@@ -1,4 +1,4 @@
-"""What a feature is to the user: the column it comes from, and how its number is to be read."""
+"""What a feature is to the user: its column, how to read its number, how float32 holds it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egoscore.text import numeral
 
@@ -18,7 +19,8 @@ _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision hold
 _YEARS = ("year", "jahr", "année", "annee", "anno", "año")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _ROUNDING = 1e-9
-_LARGEST_EXACT = 2**24  # whole numbers up to which it holds them all
+_LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
+_MOST_BLUR = 1e-4  # rounding errors of single precision that do not matter, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -125,3 +127,26 @@ def _moment(days: float, digits: int) -> str:
     except OverflowError:
         return f"{days:.{digits}g} days after 1970"
     return moment.strftime("%Y-%m-%d" if digits == 4 else "%Y-%m-%d %H:%M:%S")
+
+
+def narrowed(values: NDArray[np.float64]) -> tuple[NDArray[np.float32], float]:
+    """The numbers minus an offset, and the offset: 0 unless float32 would blur them without one.
+
+    Moments in seconds, dates written as yyyymmdd and latitudes of one town have more digits than
+    float32 holds, most of them the same everywhere. Empty cells (NaN) stay empty.
+    """
+    narrow = values.astype(np.float32)
+    known = values[~np.isnan(values)]
+    if not _is_blurred(known):
+        return narrow, 0.0
+    offset = float(np.median(known))
+    return (values - offset).astype(np.float32), offset
+
+
+def _is_blurred(values: NDArray[np.float64]) -> bool:
+    if (values.astype(np.float32) == values).all():  # float32 holds them exactly
+        return False
+    if np.ptp(values) == 0:  # there is nothing to tell apart
+        return False
+    step = float(np.abs(values).max()) / _LARGEST_EXACT
+    return step > _MOST_BLUR * float(values.std())

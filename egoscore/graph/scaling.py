@@ -30,8 +30,8 @@ class FeatureScaling:
     def fit(cls, features: NDArray[np.float32], farthest: float | None = None) -> FeatureScaling:
         """Measure the columns of `features` (N, F).
 
-        Values beyond `farthest` standard deviations are taken to lie there, if that is given: else
-        one that is out of all bounds would make all others look alike.
+        If `farthest` is given, values beyond so many standard deviations count as lying there, so
+        that one absurd value does not make all others look alike.
         """
         # In float64: a large mean would otherwise swallow a small spread.
         mean = features.mean(axis=0, dtype=np.float64)
@@ -80,10 +80,10 @@ def _deviation(features: NDArray[np.float32], mean: NDArray[np.float64]) -> NDAr
 
 
 def _within(values: NDArray[np.float32], farthest: float) -> tuple[float, float]:
-    """Mean and deviation of values (N,) of which none counts as farther out than that.
+    """Mean and deviation of values (N,), of which none counts as more than `farthest` deviations.
 
-    The deviation ends at no less than what leaves one in `farthest`² values beyond. Where half of
-    the values are the same it is not touched: what is rare there is rare, not out of bounds.
+    At most one in `farthest`² values stays beyond. If half of the values are equal nothing changes:
+    other values are rare there, not absurd.
     """
     wide = values.astype(np.float64)
     mean, deviation = float(wide.mean()), float(wide.std())

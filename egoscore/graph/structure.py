@@ -1,7 +1,7 @@
 """The position of a node in a graph, as numbers that mean the same in any graph.
 
-Edges are followed both ways. All of it is counted, nothing estimated: cost is linear in the edges
-but for the triangles, which take at most the largest core number of steps per edge.
+Edges are followed both ways. Everything is exact. Cost is linear in the number of edges,
+times the largest core number for triangles.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STRUCTURE = (
 _NODES_AT_ONCE = 1 << 16
 
 
-# Names for readers; those in _LOGARITHMS are stored as log(1 + value).
+# For readers; quantities in _LOGARITHMS are stored as log(1 + value).
 NAMES = {
     "log_degree": "number of neighbours",
     "clustering": "clustering coefficient",
@@ -44,7 +44,7 @@ _LOGARITHMS = ("log_degree", "common_neighbours", "neighbours_degree", "core")
 
 
 def describe_structure() -> tuple[FeatureColumn, ...]:
-    """What every column of `STRUCTURE` is to a reader."""
+    """A description of every column of `STRUCTURE` for readers."""
     details = (LOGARITHM if name in _LOGARITHMS else "" for name in STRUCTURE)
     titles = (NAMES[name] for name in STRUCTURE)
     return tuple(FeatureColumn(t, "structure", d) for t, d in zip(titles, details, strict=True))
@@ -60,35 +60,35 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
 def fill_structure(
     graph: AttributedGraph, found: NDArray[np.floating], bars: Bars = no_bars
 ) -> None:
-    """The same in a given array (N, 7), with as little memory beside it as can be.
+    """Write the columns of `STRUCTURE` to an array (N, 7), with little further memory.
 
     log_degree: log(1 + d), with d neighbours.
     clustering: the share of the pairs of neighbours that are neighbours; 0 without a pair.
     common_neighbours: log(1 + how many neighbours are shared with a neighbour, on average).
     neighbours_degree: the mean log(1 + d) of the neighbours.
-    return_2, return_3: the chance that a random walk is back after 2 and after 3 steps.
+    return_2, return_3: the probability that a random walk is back after 2 and after 3 steps.
     core: log(1 + core number).
     """
     near = graph.neighbours
     inverse = np.empty(graph.num_nodes)
     for part, _, divisor in _parts(near):
         inverse[part] = 1.0 / divisor
-    core, place = peel(near)
+    core, rank = core_numbers(near)
     release_memory()
-    triangles, products = _through_triangles(near, place, inverse, bars)
-    del place
+    triangles, products = _count_triangles(near, rank, inverse, bars)
+    del rank
     release_memory()
     for part, degrees, divisor in _parts(near):
         found[part, 1] = 2.0 * triangles[part] / np.maximum(degrees * (degrees - 1), 1)
         found[part, 2] = np.log1p(2.0 * triangles[part] / divisor)
-        found[part, 5] = 2.0 * products[part] / divisor  # a triangle can be walked round either way
+        found[part, 5] = 2.0 * products[part] / divisor  # in either direction
         found[part, 6] = np.log1p(core[part])
     del triangles, products, core
     sums = _sums(*near, inverse)
     for part, _, divisor in _parts(near):
         found[part, 4] = sums[part] / divisor
     del sums
-    log_degree = inverse  # in its place
+    log_degree = inverse  # reuses its memory
     for part, degrees, _ in _parts(near):
         found[part, 0] = log_degree[part] = np.log1p(degrees)
     sums = _sums(*near, log_degree)
@@ -97,16 +97,16 @@ def fill_structure(
 
 
 def _parts(near: Csr) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-    """Some nodes at a time, with their degrees (n,) and by what their sums are divided."""
+    """Slices of the nodes, with their degrees (n,) and the divisors (n,) of their means."""
     for start in range(0, len(near.indptr) - 1, _NODES_AT_ONCE):
         degrees = np.diff(near.indptr[start : start + _NODES_AT_ONCE + 1])
-        # where it is not the degree, what is divided is zero
+        # the sums of isolated nodes are zero, whatever they are divided by
         yield slice(start, start + _NODES_AT_ONCE), degrees, np.maximum(degrees, 1)
 
 
 @compiled
 def _sums(indptr, indices, values):  # type: ignore[no-untyped-def]
-    """The sum over every node's neighbours; a product of matrices would copy all edges."""
+    """The sum over every node's neighbours; a matrix product would copy all edges."""
     sums = np.zeros(len(indptr) - 1)
     for node in range(len(sums)):
         for edge in range(indptr[node], indptr[node + 1]):
@@ -114,10 +114,10 @@ def _sums(indptr, indices, values):  # type: ignore[no-untyped-def]
     return sums
 
 
-def peel(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Core numbers (N,), and when a node is taken away, (N,) a permutation.
+def core_numbers(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Core numbers (N,), and the order (N,) in which nodes are removed to find them.
 
-    At most as many neighbours as its core number are taken away after a node.
+    No more of a node's neighbours than its core number are removed after it.
     """
     left = near.degrees.astype(np.int32)
     starts = np.concatenate([[0], np.cumsum(np.bincount(left))])
@@ -129,7 +129,7 @@ def peel(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 @compiled
 def _sort_by_degree(degrees, starts, order, place):  # type: ignore[no-untyped-def]
-    """Fill `order` with the nodes and `place` with where they are; `starts` is used up."""
+    """Fill `order` with the nodes and `place` with their positions in it; changes `starts`."""
     for node in range(len(degrees)):
         place[node] = starts[degrees[node]]
         order[place[node]] = node
@@ -138,10 +138,10 @@ def _sort_by_degree(degrees, starts, order, place):  # type: ignore[no-untyped-d
 
 @compiled
 def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyped-def]
-    """Take away a node with the fewest neighbours left, again and again, all in linear time.
+    """Remove a node with the fewest neighbours left, again and again, in linear time.
 
     Batagelj & Zaversnik, "An O(m) algorithm for cores decomposition of networks", 2003. `left`
-    (N,) holds degrees on entry, core numbers in the end; `order` stays sorted by it, and those
+    (N,) holds degrees on entry and core numbers on return; `order` stays sorted by it, and nodes
     with k neighbours left begin at `starts[k]`.
     """
     for step in range(len(order)):
@@ -149,7 +149,7 @@ def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyp
         for edge in range(indptr[node], indptr[node + 1]):
             other = indices[edge]
             if left[other] > left[node]:
-                # swap with the first of those with as many left, who then begin one later
+                # swap with the first node with as many left; these nodes then begin one later
                 start = starts[left[other]]
                 first = order[start]
                 order[place[other]] = first
@@ -160,30 +160,33 @@ def _peel(indptr, indices, left, starts, order, place):  # type: ignore[no-untyp
                 left[other] -= 1
 
 
-def _through_triangles(
-    near: Csr, place: NDArray[np.int32], inverse: NDArray[np.float64], bars: Bars
+def _count_triangles(
+    near: Csr, rank: NDArray[np.int32], inverse: NDArray[np.float64], bars: Bars
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Of every node's triangles the number, and the sum of the others' product of `inverse`."""
-    starts, indices = later_neighbours(near.indptr, near.indices, place)
-    number, products = np.zeros(len(place), dtype=np.int64), np.zeros(len(place))
-    reached_from = np.full(len(place), -1, dtype=np.int32)
+    """For every node its number of triangles, and the sum over them of 1/(d·e).
+
+    d and e are the degrees of the other two nodes, whose reciprocals are in `inverse`.
+    """
+    starts, indices = oriented(near.indptr, near.indices, rank)
+    number, products = np.zeros(len(rank), dtype=np.int64), np.zeros(len(rank))
+    reached_from = np.full(len(rank), -1, dtype=np.int32)
     with bars("Looking for triangles", len(indices), "edges") as advance:
-        for first in range(0, len(place), _NODES_AT_ONCE):
-            last = min(first + _NODES_AT_ONCE, len(place))
+        for first in range(0, len(rank), _NODES_AT_ONCE):
+            last = min(first + _NODES_AT_ONCE, len(rank))
             _add_triangles(first, last, starts, indices, inverse, reached_from, number, products)
             advance(int(starts[last] - starts[first]))
     return number, products
 
 
 @compiled
-def later_neighbours(indptr, indices, place):  # type: ignore[no-untyped-def]
-    """The edges from nodes to such as are taken away after them, which is half of all."""
+def oriented(indptr, indices, rank):  # type: ignore[no-untyped-def]
+    """The half of the edges that lead to a node of higher rank."""
     starts = np.zeros_like(indptr)
     kept = np.empty(len(indices) // 2, dtype=indices.dtype)
     count = 0
-    for node in range(len(place)):
+    for node in range(len(rank)):
         for edge in range(indptr[node], indptr[node + 1]):
-            if place[node] < place[indices[edge]]:
+            if rank[node] < rank[indices[edge]]:
                 kept[count] = indices[edge]
                 count += 1
         starts[node + 1] = count
@@ -192,9 +195,10 @@ def later_neighbours(indptr, indices, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _add_triangles(first, last, indptr, indices, inverse, reached_from, number, products):  # type: ignore[no-untyped-def]
-    """Every triangle once, from its lowest corner; edges go upward only, so no list is long.
+    """Add every triangle whose lowest node is in [first, last).
 
-    Of corners from `first` up to `last`; `reached_from` (N,) is -1 before the first of them.
+    Edges lead to nodes of higher rank only, so that no row is long. `reached_from` (N,) is -1
+    before the first call.
 
     Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", 2008.
     """

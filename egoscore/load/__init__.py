@@ -3,6 +3,17 @@
 In: tables of edges and nodes (CSV, Parquet, Arrow, data frames), files with a whole graph, names
 of data sets. Out: `Loaded`, an `AttributedGraph` and a `Note` for every decision on the way.
 Not here: scaling, anything learned, and the text of notes (`egoscore.report.notes`).
+
+    source          a name, a folder or a file; chooses the reader by the ending
+    open_table      a table in a file (csv, dialect, text_blocks, parquet; unpack) or in memory
+    build           two tables become a graph, in this order:
+      column_roles  which columns hold the ends of the edges and the ids (column_names)
+      ids, join     ids of one type; the ends looked up in the node table
+      node_table    labels, and what may be features
+      infer         what a column holds (cell_formats, numbers, dates)
+      node_features, edge_weights   columns and weights as features
+    graph_files, matrix_files, pyg_files   files with a whole graph
+    datasets        data sets by name; generate* make some of them
 """
 
 from __future__ import annotations

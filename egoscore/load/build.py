@@ -1,8 +1,9 @@
-"""Two tables become a graph: the order of all decisions."""
+"""Two tables, or arrays, become a graph: the order of all decisions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,16 @@ from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.structure import describe_structure, fill_structure
 from egoscore.load.column_names import find, is_code, named_in
-from egoscore.load.edge_columns import find_ends
+from egoscore.load.column_roles import find_ends
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
-from egoscore.load.ids import IdColumn, as_names, read_ids
+from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
 from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
 from egoscore.load.node_table import read_nodes, take_labels
-from egoscore.load.open_table import open_table
+from egoscore.load.open_table import CopiedPipe, copy_pipes, open_table
 from egoscore.load.options import Loaded, Options
-from egoscore.load.pipes import Copy, pipes_copied
 from egoscore.load.table import INDEX, Table
+from egoscore.load.unpack import naming
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
 from egoscore.runtime import release_memory, system_memory_pool
@@ -40,14 +41,16 @@ def read_tables(
     from the structure of the graph. `bars` show the progress.
     """
     options = options or Options()
-    with system_memory_pool(), pipes_copied(edges, nodes, bars=bars) as (edges, nodes):
-        loaded = build_graph(*_opened(edges, nodes, options, bars), options, bars)
-    if not any(isinstance(source, Copy) for source in (edges, nodes)):
+    with system_memory_pool(), copy_pipes(edges, nodes, bars=bars) as (edges, nodes):
+        loaded = build_graph(*_open_tables(edges, nodes, options, bars), options, bars)
+    if not any(isinstance(source, CopiedPipe) for source in (edges, nodes)):
         return loaded
     return replace(loaded, notes=(*loaded.notes, Note.info("tables-from-pipes")))
 
 
-def _opened(edges: Any, nodes: Any, options: Options, bars: Bars) -> tuple[Table, Table | None]:
+def _open_tables(
+    edges: Any, nodes: Any, options: Options, bars: Bars
+) -> tuple[Table, Table | None]:
     expected = [name for name in (options.source, options.target, options.weight) if name]
     edge_table = open_table(edges, "the edge table", expected, options.encoding)
     node_table = None
@@ -93,7 +96,7 @@ def build_graph(
         notes.append(Note.info("weight-features", column=weights.name))
     graph = _graph(joined, features, labels, options, notes, bars)
     release_memory()
-    graph = replace(graph, ids=as_names(joined.ids))
+    graph = replace(graph, ids=as_numpy(joined.ids))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Loaded(graph, (*before, *notes))
 
@@ -190,3 +193,21 @@ def with_structure(
     values = np.empty((graph.num_nodes, len(columns)), dtype=np.float32)
     fill_structure(graph, values, bars)
     return replace(graph, features=values, columns=columns, feature_names=titles)
+
+
+def graph_from_arrays(
+    path: Path,
+    edges: NDArray[Any],
+    features: NDArray[Any] | None,
+    size: int,
+    labels: NDArray[np.int8] | None,
+    options: Options,
+    notes: list[Note],
+) -> Loaded:
+    """The graph in a file of matrices; without features, its structure provides them."""
+    values = np.zeros((size, 1), dtype=np.float32) if features is None else features
+    with naming(path):
+        graph = AttributedGraph.from_edges(edges, values, options.directed, labels=labels)
+    if features is None:
+        graph = with_structure(graph, notes)
+    return Loaded(graph, tuple(notes))

@@ -49,31 +49,31 @@ SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
 LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
 
 
-def bare(name: str) -> str:
-    """A name in the form in which names are compared."""
+def folded(name: str) -> str:
+    """A name without differences of case and surrounding space."""
     return name.strip().casefold()
 
 
 def is_answer(name: str) -> bool:
-    """Whether a column is named as if it said which nodes are outliers."""
+    """Whether the name of a column suggests that it marks outliers."""
     return _joined(name) in ANSWERS
 
 
 def is_code(name: str) -> bool:
-    """Whether a column is named as if its numbers were names: AirportID, zip, post_code."""
+    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
     words = words_of(name)
     return bool(words) and words[-1].casefold() in _CODES
 
 
 def is_date(name: str) -> bool:
-    """Whether a column is named as if it held days: date, opened_on, birthDate."""
+    """Whether the name of a column suggests dates: date, opened_on, birthDate."""
     return any(word.casefold() in _DATES for word in words_of(name))
 
 
 def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Those of the columns that one of the names means."""
-    wanted = {bare(name) for name in names}
-    return [column for column in columns if bare(column) in wanted]
+    """The columns that one of the names refers to."""
+    wanted = {folded(name) for name in names}
+    return [column for column in columns if folded(column) in wanted]
 
 
 def find(parameter: str, given: str, table: Table) -> str:
@@ -110,11 +110,11 @@ def _counterparts(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _joined(name: str) -> str:
-    return bare(name).replace(" ", "_").replace("-", "_")
+    return folded(name).replace(" ", "_").replace("-", "_")
 
 
 def names_columns(cells: Sequence[str], expected: Sequence[str]) -> bool:
     """Whether a row of cells holds well-known names of columns, or `expected` ones."""
-    bares = {bare(cell) for cell in cells}
-    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(bare(name) for name in expected)}
+    bares = {folded(cell) for cell in cells}
+    known = {*SURE_IDS, *LIKELY_IDS, LABEL, *(folded(name) for name in expected)}
     return known_pair(cells) is not None or bool(bares & known)

@@ -28,7 +28,7 @@ from egoscore.load.text_blocks import ByteStream, LongRowError, row_blocks
 from egoscore.load.unpack import STREAM_ERRORS, empty, first_bytes, open_stream
 from egoscore.progress import BYTES, Advance
 
-_HEAD, _MOST_HEAD = 1 << 18, 1 << 25  # how many bytes are inspected first, and at most
+_HEAD, _MAX_HEAD = 1 << 18, 1 << 25  # how many bytes are inspected first, and at most
 _BLOCK = 1 << 23  # a row must fit into one
 _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 
@@ -73,7 +73,7 @@ class CsvTable(Table):
             except TooShortError as error:
                 if is_whole:
                     raise
-                if size >= _MOST_HEAD:
+                if size >= _MAX_HEAD:
                     raise InputError(
                         f"{self.name} has less than two rows in its first {size >> 20} MB; is a "
                         "quote left open?"
@@ -119,7 +119,7 @@ class CsvTable(Table):
         try:
             title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
             with self._open() as stream, self.bars(title, size, BYTES) as advance:
-                batches = _advancing(self._parse(stream, columns), stream, advance)
+                batches = _with_progress(self._parse(stream, columns), stream, advance)
                 table = collect(batches, dict.fromkeys(columns, pa.string()), encoded)
         except LongRowError as error:
             raise InputError(
@@ -162,7 +162,7 @@ class CsvTable(Table):
         return ByteStream(open_stream(self._path, self.name), self._encoding, joins_spaces)
 
     def _ragged(self) -> InputError:
-        """The refusal of the first row with too many or too few cells."""
+        """The error for the first row with too many or too few cells."""
         where, found = "A row", "another number of"
         with self._open() as stream, suppress(csv.Error):  # that module limits the size of cells
             lines = islice(stream.lines(), self._dialect.skip, None)
@@ -188,7 +188,7 @@ class CsvTable(Table):
         return InputError(f"{self.name} is damaged or incomplete; get a fresh copy of it.")
 
 
-def _advancing(
+def _with_progress(
     batches: Iterator[pa.RecordBatch], stream: ByteStream, advance: Advance
 ) -> Iterator[pa.RecordBatch]:
     """The same batches; `advance` is called with the bytes of the file behind each."""

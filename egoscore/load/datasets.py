@@ -1,17 +1,18 @@
-"""Data sets by name: the list of them, where their files are looked for, and loading them."""
+"""Data sets by name: listing, finding, downloading and loading them."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egoscore.errors import DatasetError
-from egoscore.load import download
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _BASE_URL = "https://github.com/pygod-team/data/raw/main/"
 _DGRAPH_HOME = "https://dgraph.xinye.com"
+_TIMEOUT_SECONDS = 5
 _KINDS = ("normal", "contextual", "structural", "both")
 _GENERATED = {
     "builtin": "small example graph with planted outliers",
@@ -113,14 +115,14 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 
 
 def names_like(start: str) -> list[str]:
-    """The names of data sets that begin so; the many of a family only if no other does."""
+    """The names of data sets that begin with `start`; those of a family only if no other does."""
     found = [name for name in (*_GENERATED, *_FILES) if name.startswith(start)]
     families = _families().values()
     return found or [name for names in families for name in names if name.startswith(start)]
 
 
 def is_dataset(name: str) -> bool:
-    """Whether there is a data set of that name."""
+    """Whether `name` is a data set."""
     return name in _GENERATED or name in _FILES or _family_of(name) is not None
 
 
@@ -159,7 +161,7 @@ def _generate(name: str) -> AttributedGraph:
 
 
 def unknown_dataset(name: str) -> DatasetError:
-    """The refusal of an unknown name, with the known ones."""
+    """The error for an unknown name; it lists the known ones."""
     names = [*_GENERATED, *_about_families(), *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
@@ -186,7 +188,7 @@ def _read_bond(name: str, path: Path) -> AttributedGraph:
 def _labels(
     name: str, values: torch.Tensor | None, path: Path
 ) -> tuple[NDArray[np.bool_] | None, dict[str, NDArray[Any]]]:
-    """Who is an outlier, and of which kind if planted: bit 0 contextual, bit 1 structural."""
+    """Which nodes are outliers and, if planted, the kind: bit 0 contextual, bit 1 structural."""
     if values is None:
         return None, {}
     import numpy as np
@@ -210,7 +212,7 @@ def _folders(data_dir: str | Path | None) -> list[Path]:
     if os.environ.get("EGOSCORE_DATA"):
         root = Path(os.environ["EGOSCORE_DATA"]).expanduser()
         folders += [root, root / "bond"]
-    return [*folders, download.cache_dir()]
+    return [*folders, cache_dir()]
 
 
 def _file_names(name: str) -> tuple[str, ...]:
@@ -230,8 +232,8 @@ def _download(name: str, folders: list[Path]) -> Path:
     if name == "dgraph":
         raise _missing(name, folders, "its home asks visitors to register")
     try:
-        return download.fetch(_home(name), f"{name}.pt.zip", _SHA256.get(name))
-    except download.DownloadError as error:
+        return fetch(_home(name), f"{name}.pt.zip", _SHA256.get(name))
+    except DownloadError as error:
         raise _missing(name, folders, str(error)) from error
 
 
@@ -242,3 +244,61 @@ def _missing(name: str, folders: list[Path], reason: str) -> DatasetError:
         f"{_home(name)} ({reason}); put the file into one of these folders, or pass its folder as "
         "data_dir (--data-dir), or set EGOSCORE_DATA to it."
     )
+
+
+class DownloadError(Exception):
+    """Why a file could not be downloaded, in a few words."""
+
+
+def cache_dir() -> Path:
+    """Where downloads are kept."""
+    import pooch
+
+    return Path(pooch.os_cache("egoscore"))
+
+
+def fetch(url: str, file_name: str, sha256: str | None) -> Path:
+    """Download the zip file at `url` into the cache, where only whole, correct files stay.
+
+    pooch writes to a temporary file with a unique name and renames it at the end.
+    """
+    import pooch
+
+    checksum = None if sha256 is None else f"sha256:{sha256}"
+    web = pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)
+    try:
+        with _quiet_pooch():
+            file = pooch.retrieve(url, checksum, file_name, cache_dir(), downloader=web)
+    except OSError as error:
+        raise DownloadError(_reason(error)) from error
+    except ValueError as error:
+        raise DownloadError("the download is not the published file") from error
+    if not zipfile.is_zipfile(file):
+        # without a known checksum: it may be the login page of a hotel
+        Path(file).unlink()
+        raise DownloadError("the download is not a zip file")
+    return Path(file)
+
+
+@contextmanager
+def _quiet_pooch() -> Iterator[None]:
+    import pooch
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("CRITICAL")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _reason(error: OSError) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code}"
+    if "Timeout" in type(error).__name__:
+        return f"no answer within {_TIMEOUT_SECONDS} seconds"
+    if isinstance(error, PermissionError):
+        return "the cache cannot be written to"
+    return error.strerror or "the connection failed"

@@ -16,7 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from egoscore.load.cell_formats import SPACE, Format, Parsed, Values, matches, parse
+from egoscore.load.cell_formats import (
+    SPACE,
+    Format,
+    Parsed,
+    Values,
+    as_floats,
+    matches,
+    parse,
+    read_where,
+    scattered,
+)
 
 _DAY = 86_400.0
 _ISO_DAY = r"^\d{4}-\d\d-\d\d"
@@ -63,7 +73,7 @@ _HOURS = pa.array(
 
 
 def days(column: pa.ChunkedArray) -> Values:
-    """Dates and timestamps as days since 1970 (UTC), NaN where nothing is there."""
+    """Dates and timestamps as days since 1970 (UTC), NaN where the cell is missing."""
     kind = column.type
     unit = kind.unit if pa.types.is_timestamp(kind) else "s"
     if not pa.types.is_timestamp(kind):
@@ -75,58 +85,59 @@ def days(column: pa.ChunkedArray) -> Values:
 
 
 def zone_traits(kind: pa.DataType) -> tuple[str, ...]:
-    """The trait of moments with a time zone, which are counted in UTC."""
+    """The trait of times with a time zone, which are converted to UTC."""
     return ("utc",) if pa.types.is_timestamp(kind) and kind.tz is not None else ()
 
 
 def parse_dates(cells: pa.Array) -> Parsed | None:
-    """Text as days since 1970, NaN where nothing is there; None if any cell is not a date.
+    """Text as days since 1970, NaN where the cell is missing; None if any cell is not a date.
 
-    Where the order of day and month is not evident, the day is taken to come first.
+    If day and month may be in either order, the day is taken to come first.
     """
     return parse(cells, date_formats)
 
 
 def parse_eight_digits(cells: pa.Array) -> Parsed | None:
     """Text such as 20180103 as days since 1970; None unless all are days from 1900 to 2100."""
-    return parse(cells, lambda _: (_written(_EIGHT_DIGITS, "eight-digits"),))
+    return parse(cells, lambda _: (_format_of(_EIGHT_DIGITS, "eight-digits"),))
 
 
 def date_formats(text: pa.Array) -> Iterator[Format]:
     """The formats in which dates may be written here."""
     yield _iso(_ISO_LOCAL, None)
     yield _iso(_ISO_ZONED, "UTC", "utc")
-    yield _written(_YEAR_MONTH_DAY, "year-month-day")
-    yield _written(MONTH_ONLY, "month")
-    yield _written(_DAY_NAME_YEAR, "day-monthname-year")
-    yield _written(_NAME_DAY_YEAR, "monthname-day-year")
+    yield _format_of(_YEAR_MONTH_DAY, "year-month-day")
+    yield _format_of(MONTH_ONLY, "month")
+    yield _format_of(_DAY_NAME_YEAR, "day-monthname-year")
+    yield _format_of(_NAME_DAY_YEAR, "monthname-day-year")
     yield from _in_either_order(text, _DAY_MONTH_YEAR, _MONTH_DAY_YEAR)
-    yield _written(_DAY_NAME_SHORT, "day-monthname-year", "two-digit-year")
+    yield _format_of(_DAY_NAME_SHORT, "day-monthname-year", "two-digit-year")
     yield from _in_either_order(text, _DAY_MONTH_SHORT, _MONTH_DAY_SHORT, "two-digit-year")
 
 
 def _in_either_order(
     text: pa.Array, day_form: str, month_form: str, *more: str
 ) -> Iterator[Format]:
-    """Day and month as numbers, the day first where the order is not evident."""
-    day_first = _written(day_form, "day-month-year", *more)
-    month_first = _written(month_form, "month-day-year", *more)
-    if np.array_equal(day_first.fits(text), month_first.fits(text)):
-        day_first = _written(day_form, *day_first.traits, "or:month-day-year")
+    """Day and month as numbers, the day first if either order fits."""
+    day_first = _format_of(day_form, "day-month-year", *more)
+    month_first = _format_of(month_form, "month-day-year", *more)
+    if np.array_equal(np.isnan(day_first.read(text)), np.isnan(month_first.read(text))):
+        day_first = _format_of(day_form, *day_first.traits, "or:month-day-year")
     yield from (day_first, month_first)
 
 
 def _iso(pattern: str, zone: str | None, *traits: str) -> Format:
     """ISO dates of a pattern, either all with a time zone or all without."""
 
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return matches(text, pattern) & _exist(text)
+    def read(text: pa.Array) -> Values:
+        fits = matches(text, pattern) & _exist(text)
+        return read_where(fits, text, partial(_iso_days, zone=zone))
 
-    return Format(fits, partial(_iso_days, zone=zone), traits)
+    return Format(read, traits)
 
 
 def _exist(iso: pa.Array) -> NDArray[np.bool_]:
-    """Which of the texts begin with a day that exists: others would become another one."""
+    """Which of the texts begin with a day that exists; February 30 would become March 1."""
     written = pc.utf8_slice_codeunits(iso, 0, 10)
     moments = pc.strptime(written, format="%Y-%m-%d", unit="s", error_is_null=True)
     same: Any = pc.fill_null(pc.equal(pc.strftime(moments, format="%Y-%m-%d"), written), False)
@@ -134,30 +145,23 @@ def _exist(iso: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _iso_days(iso: pa.Array, zone: str | None = None) -> Values | None:
-    """ISO text as days, with or without fractions; None if no unit of time holds it."""
+def _iso_days(iso: pa.Array, zone: str | None = None) -> Values:
+    """ISO text as days, with or without fractions; NaN if no unit of time holds all of it."""
     for unit in ("us", "ns"):
         with suppress(pa.ArrowInvalid):
             return days(pa.chunked_array([pc.cast(iso, pa.timestamp(unit, zone))]))
-    return None
+    return np.full(len(iso), np.nan)
 
 
-def _written(form: str, *traits: str) -> Format:
-    """Dates of a form."""
-
-    def fits(text: pa.Array) -> NDArray[np.bool_]:
-        return ~np.isnan(_days_in(text, form))
-
-    return Format(fits, partial(_days_in, form=form), traits)
+def _format_of(form: str, *traits: str) -> Format:
+    """The format of dates that match a pattern."""
+    return Format(partial(_days_in, form=form), traits)
 
 
 def _days_in(text: pa.Array, form: str) -> Values:
     """Days since 1970, NaN where the text is not of that form or there is no such day or hour."""
     parts: Any = pc.extract_regex(text, form)
-    is_match = pc.is_valid(parts).to_numpy(zero_copy_only=False)
-    found = np.full(len(text), np.nan)
-    found[is_match] = _days(parts.drop_null())
-    return found
+    return scattered(_days(parts.drop_null()), pc.is_valid(parts).to_numpy(zero_copy_only=False))
 
 
 def _days(parts: Any) -> Values:
@@ -191,15 +195,10 @@ def _two_digits(text: pa.Array) -> pa.Array:
 
 
 def _number(parts: Any, name: str) -> Values:
-    """The number in a part, zero if it is left out."""
-    return _floats(pc.cast(_two_digits(_part(parts, name)), pa.int32()))
+    """The number in a part, zero if the part is absent."""
+    return as_floats(pc.cast(_two_digits(_part(parts, name)), pa.int32()))
 
 
 def _position(text: pa.Array, known: pa.Array) -> Values:
-    """Where among those that are known each text is, NaN if it is not."""
-    return _floats(pc.index_in(text, value_set=known))
-
-
-def _floats(numbers: pa.Array) -> Values:
-    found: Values = pc.cast(numbers, pa.float64()).to_numpy(zero_copy_only=False)
-    return found
+    """The position of each text among the known ones, NaN if it is not one of them."""
+    return as_floats(pc.index_in(text, value_set=known))

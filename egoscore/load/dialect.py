@@ -16,12 +16,12 @@ from egoscore.text import option
 
 SPACES = "  "  # stands for runs of spaces and tabs, which no parser takes as a separator
 _SEPARATORS = ("\t", ";", "|", ",", " ")
-_MOST_ROWS = 300
-_LONGEST_CELL = 1 << 25
+_SAMPLE_ROWS = 300
+_MAX_CELL = 1 << 25
 _COMMENT = ("#", "%")
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
-_STARTS = {
+_NOT_TABLES = {
     b"{": "JSON",
     b"[": "JSON",
     b"<": "a web page or XML",
@@ -33,7 +33,7 @@ _NOT_OF_FILES = ("punycode", "idna", "unicode-escape", "raw-unicode-escape", "un
 
 
 class TooShortError(InputError):
-    """There is no complete row yet; if the file goes on, more of it may have one."""
+    """There is no complete row yet; more of the file may have one."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def detect_encoding(head: bytes, where: str) -> tuple[str, list[Note]]:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16", [Note.info("encoding-detected", table=where, encoding="UTF-16")]
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    kind = next((name for start, name in _STARTS.items() if text.startswith(start)), None)
+    kind = next((name for start, name in _NOT_TABLES.items() if text.startswith(start)), None)
     if kind is not None or b"\x00" in head:
         raise not_a_table(where, kind)
     try:
@@ -126,7 +126,7 @@ def detect_encoding(head: bytes, where: str) -> tuple[str, list[Note]]:
 
 
 def not_a_table(where: str, kind: str | None = None) -> InputError:
-    """The refusal of a file that is something else."""
+    """The error for a file that is something else."""
     or_encoding = "" if kind else f", or name its encoding with {option('encoding', 'utf-16-le')}"
     return InputError(
         f"{where} is {kind or 'not a text file'}, not a table; save the table as CSV or Parquet "
@@ -135,7 +135,7 @@ def not_a_table(where: str, kind: str | None = None) -> InputError:
 
 
 def wrong_encoding(where: str, encoding: str) -> InputError:
-    """The refusal of a file that is not in the encoding that the user named."""
+    """The error for a file that is not in the encoding the user named."""
     return InputError(
         f"{where} is not text in the encoding {encoding}; name another with {option('encoding')}, "
         "such as utf-16-le, or omit it to have it detected."
@@ -143,12 +143,12 @@ def wrong_encoding(where: str, encoding: str) -> InputError:
 
 
 def guessed_encoding(where: str) -> Note:
-    """Text that is not UTF-8 is assumed to be Western European."""
+    """The note that text that is not UTF-8 is read as Western European."""
     return Note.warning("encoding-guessed", table=where, encoding="Windows-1252")
 
 
 def _western(head: bytes) -> str:
-    """The encoding of old Western European files; Windows-1252 does not define all bytes."""
+    """The encoding of Western European files; Windows-1252 does not define all bytes."""
     try:
         head.decode("cp1252")
     except UnicodeDecodeError:
@@ -175,11 +175,11 @@ def _preface(lines: list[str]) -> int:
 
 def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
     if separator == SPACES:
-        return [line.split() for line in lines[:_MOST_ROWS] if line.strip()]
+        return [line.split() for line in lines[:_SAMPLE_ROWS] if line.strip()]
     try:
         with _long_cells():
             reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
-            rows = [row for row, _ in zip(reader, range(_MOST_ROWS), strict=False) if row]
+            rows = [row for row, _ in zip(reader, range(_SAMPLE_ROWS), strict=False) if row]
     except csv.Error:  # a cell longer than any name or id
         return []
     # the last row may continue beyond the sample
@@ -189,7 +189,7 @@ def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
 @contextmanager
 def _long_cells() -> Iterator[None]:
     """Let the csv module read longer cells than by default."""
-    before = csv.field_size_limit(_LONGEST_CELL)
+    before = csv.field_size_limit(_MAX_CELL)
     try:
         yield
     finally:
@@ -197,7 +197,7 @@ def _long_cells() -> Iterator[None]:
 
 
 def _find_separator(lines: list[str], is_whole: bool) -> str:
-    """The separator that gives every row as many cells, or else the one that comes closest."""
+    """The separator that gives all rows the same number of cells, or comes closest to that."""
     split = {separator: _rows(lines, separator, is_whole) for separator in (*_SEPARATORS, SPACES)}
     if not is_whole and len(split[SPACES]) > 1:
         split[SPACES].pop()
@@ -215,7 +215,7 @@ def _find_separator(lines: list[str], is_whole: bool) -> str:
 
 
 def _is_even(rows: list[list[str]]) -> bool:
-    """Whether there are several cells in a row, as many in every row."""
+    """Whether all rows have the same number of cells, more than one."""
     return bool(rows) and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows)
 
 
@@ -249,7 +249,7 @@ def _names(
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Whether the first row is like the ones below: both ids numbers, or of the same shape."""
+    """Whether the first row is like the ones below: its ids are numbers or have their shape."""
     ends = [cell for cell in rows[0][:2] if cell.strip()]
     if ends and all(_NUMBER.fullmatch(cell) for cell in ends):
         return True
@@ -259,7 +259,7 @@ def _is_data(rows: list[list[str]]) -> bool:
 
 
 def _shape(cell: str) -> str:
-    """What ids of one kind have in common; a word is only like itself, as names are words."""
+    """What ids of one kind have in common; words only match themselves, as they may be names."""
     if "@" in cell or "://" in cell:
         return "an address"
     if not re.search(r"\d", cell) or re.fullmatch(r"(19|20)\d\d", cell):  # a year names a column

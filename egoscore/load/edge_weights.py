@@ -11,14 +11,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.precision import narrowed
-from egoscore.load.column import Column, damage_phrase
-from egoscore.load.infer import infer_column, mostly_numbers
-from egoscore.load.node_features import Features, damage_note, format_note
+from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.load.infer import Column, infer_column, mostly_numbers
+from egoscore.load.node_features import Features
 from egoscore.load.numbers import Notation
 from egoscore.load.table import Table, decoded, is_text
-from egoscore.notes import Note
+from egoscore.notes import Note, damage_phrase
 from egoscore.text import counted, option
 
 _DETAILS = ("total", "mean", "largest")
@@ -46,14 +44,14 @@ def read_weights(
     if not imputes:
         _refuse_gaps(found, table)
     if found.traits:
-        notes.append(format_note(found, table))
+        notes.append(found.info("column-format", kind=found.kind, traits=list(found.traits)))
     if found.damage is not None:
-        notes.append(damage_note(found, table))
+        notes.append(found.warning("column-damaged", kind=found.kind, **vars(found.damage)))
     values = found.parts[0].astype(np.float64) + found.offset
     missing = found.num_missing
     if missing:
         values[found.is_missing] = np.median(values[~found.is_missing])
-        notes.append(Note.info("weights-missing", table=table.name, column=name, count=missing))
+        notes.append(found.info("weights-missing", count=missing))
     return Weights(name, values, found.before, found.after)
 
 
@@ -78,6 +76,7 @@ def _numbers(column: pa.ChunkedArray, name: str, table: Table) -> Column:
 
 
 def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
+    """Refuse infinite weights, also those that would pass for damaged cells."""
     plain = decoded(column)
     if pa.types.is_floating(plain.type):
         found = pc.is_inf(plain)
@@ -100,7 +99,7 @@ def _refuse_gaps(column: Column, table: Table) -> None:
         "needs a weight"
     )
     if column.damage is not None:
-        phrase = damage_phrase(column.kind, **column.damage.fields)
+        phrase = damage_phrase(column.kind, **vars(column.damage))
         raise InputError(f"{table.name}: column '{column.name}' {phrase}; correct that, {advice}.")
     if column.num_missing:
         raise InputError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load import generate_outliers as planted
-from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, complete, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_edges
 
 _ROWS_AT_ONCE = 65_536
 _MAX_RANK = 8
@@ -33,13 +33,13 @@ def generate_network(
 ) -> AttributedGraph:
     """A graph of communities with hubs, correlated features and planted outliers.
 
-    Expected degrees follow a power law with `exponent`. A tie stays within its community with
-    probability `homophily`; a share `closure` of the ties joins two neighbours of one node.
+    Expected degrees follow a power law with `exponent`. An edge stays within its community with
+    probability `homophily`; a share `closure` of the edges joins two neighbours of one node.
     There are exactly `num_edges` edges (four per node unless given), no loops, no repeats.
 
     `node_info` holds every node's "community" and "kind", which is "normal" or one of
     "attribute" (each feature is that of another node), "contextual" (all features are those of
-    one node of another community), "structural" (in a clique of strangers) and "joint" (ties to
+    one node of another community), "structural" (in a clique of strangers) and "joint" (edges to
     random nodes, and half of the features from others). `labels` is 1 for all but "normal".
     """
     pairs = Pairs(num_nodes, directed)
@@ -53,18 +53,13 @@ def generate_network(
     rng = np.random.default_rng(seed)
     community = draw_communities(rng, num_nodes, num_communities)
     urn = Urn.fill(community, draw_weights(rng, num_nodes, num_edges, exponent))
-    draw_nodes = partial(urn.draw, rng)
-    propose: Propose = partial(urn.draw_ties, rng, homophily)
-    ties = draw_ties(rng, pairs, num_edges, closure, propose)
+    propose: Propose = partial(urn.draw_edges, rng, homophily)
+    edges = draw_edges(rng, pairs, num_edges, closure, propose)
     features = _draw_features(rng, community, num_features)
-    kinds = planted.choose_kinds(rng, planted.count_ties(ties, num_nodes), outlier_fraction)
-    planted.plant_features(rng, features, kinds, community)
-    ties = planted.plant_ties(rng, ties, kinds, community, draw_nodes)
-    # Planting repeats and drops some ties; the outliers keep theirs when others make up for it.
-    propose = planted.spare(kinds, propose)
-    ties = complete(rng, pairs, pairs.encode(ties), num_edges, propose)
+    kinds = planted.choose_kinds(rng, planted.count_degrees(edges, num_nodes), outlier_fraction)
+    edges = planted.plant(rng, features, edges, kinds, urn, pairs, propose)
     return AttributedGraph.from_edges(
-        ties,
+        edges,
         features,
         directed,
         labels=kinds > 0,
@@ -85,8 +80,8 @@ def weibo_like(seed: int = 0) -> AttributedGraph:
 
 
 def dgraph_like(seed: int = 0) -> AttributedGraph:
-    """As large as the DGraph-Fin data set: millions of nodes with few ties, rare outliers."""
-    # Flatter and less clustered, or more than a third of the nodes would have no tie at all.
+    """As large as the DGraph-Fin data set: millions of nodes with few edges, rare outliers."""
+    # Flatter and less clustered, or more than a third of the nodes would have no edge at all.
     return generate_network(
         3_700_550, 4_300_999, 17, exponent=3, closure=0.1, outlier_fraction=0.004, seed=seed
     )
@@ -129,7 +124,7 @@ def draw_weights(
 ) -> NDArray[np.float64]:
     """Expected degrees (N,) up to a factor."""
     weights = np.arange(1, num_nodes + 1) ** (-1 / (exponent - 1))
-    # Above the square root of all ends, two hubs would expect more than one tie between them.
+    # Above the square root of all ends, two hubs would expect more than one edge between them.
     cap = weights.sum() / math.sqrt(max(2 * num_edges, 1))
     return rng.permutation(np.minimum(weights, cap))
 

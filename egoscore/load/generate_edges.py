@@ -1,4 +1,4 @@
-"""Drawing ties: exactly as many as asked for, none twice, none from a node to itself."""
+"""Drawing edges: exactly as many as asked for, none twice, none from a node to itself."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Pairs(NamedTuple):
         ordered = self.num_nodes * (self.num_nodes - 1)
         return ordered if self.directed else ordered // 2
 
-    def encode(self, ties: Ints) -> Ints:
-        """Sorted numbers of `ties` (2, E), without loops and repeats."""
-        sources, targets = ties[:, ties[0] != ties[1]]
+    def encode(self, edges: Ints) -> Ints:
+        """Sorted numbers of `edges` (2, E), without loops and repeats."""
+        sources, targets = edges[:, edges[0] != edges[1]]
         high = np.maximum(sources, targets)
         codes = high * (high - 1) // 2 + np.minimum(sources, targets)
         if self.directed:
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
         return codes[is_new]
 
     def decode(self, codes: Ints) -> Ints:
-        """Ties (2, E) with these numbers (E,)."""
+        """Edges (2, E) with these numbers (E,)."""
         if self.directed:
             sources, targets = np.divmod(codes, self.num_nodes - 1)
             return np.stack([sources, targets + (targets >= sources)])
@@ -74,10 +74,10 @@ class Urn(NamedTuple):
         """Nodes (count,) from anywhere."""
         return self._nodes_at(rng.uniform(0, self.bounds[-1], count))
 
-    def draw_ties(
+    def draw_edges(
         self, rng: np.random.Generator, homophily: float, count: int, partners: Ints | None = None
     ) -> Ints:
-        """Ties (2, count), a share `homophily` of them within the community of the source.
+        """Edges (2, count), a share `homophily` of them within the community of the source.
 
         With `partners` (C,), that share goes to the community that is its partner instead.
         """
@@ -95,10 +95,10 @@ class Urn(NamedTuple):
         return self.order[found]
 
 
-def draw_ties(
+def draw_edges(
     rng: np.random.Generator, pairs: Pairs, count: int, closure: float, propose: Propose
 ) -> Ints:
-    """Exactly `count` different ties (2, count), the last share `closure` closing wedges."""
+    """Exactly `count` different edges (2, count), the last share `closure` closing wedges."""
     codes = np.empty(0, dtype=np.int64)
     codes = _grow(rng, pairs, codes, round((1 - closure) * count), propose)
     wedges = _wedges(rng, pairs.decode(codes), pairs.num_nodes)
@@ -108,16 +108,16 @@ def draw_ties(
 def complete(
     rng: np.random.Generator, pairs: Pairs, codes: Ints, count: int, propose: Propose
 ) -> Ints:
-    """Exactly `count` ties (2, count): those of `codes` and further ones, or some of them."""
+    """Exactly `count` edges (2, count): those of `codes` and further ones, or some of them."""
     if len(codes) > count:
         codes = np.sort(rng.choice(codes, count, replace=False))
     codes = _grow(rng, pairs, codes, count, propose)
     return pairs.decode(_fill_up(rng, pairs, codes, count))
 
 
-def _wedges(rng: np.random.Generator, ties: Ints, size: int) -> Propose:
-    """A function that draws ties between two neighbours of a node in `ties` (2, E)."""
-    sources, targets = np.hstack([ties, ties[::-1]])
+def _wedges(rng: np.random.Generator, edges: Ints, size: int) -> Propose:
+    """A function that draws edges between two neighbours of a node in `edges` (2, E)."""
+    sources, targets = np.hstack([edges, edges[::-1]])
     csr = build_csr(sources, targets, size)
     centres = np.repeat(np.arange(size), csr.degrees)
 

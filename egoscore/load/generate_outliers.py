@@ -8,26 +8,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, complete
 
 KINDS = ("normal", "attribute", "structural", "contextual", "joint")
 _ATTRIBUTE, _STRUCTURAL, _CONTEXTUAL, _JOINT = range(1, 5)
 _ATTEMPTS = 64
 _SMALLEST_CLIQUE = 3
 
-Ints = NDArray[np.int64]
 Features = NDArray[np.float32]
 Kinds = NDArray[np.int8]
+
+
+def plant(
+    rng: np.random.Generator,
+    features: Features,
+    edges: Ints,
+    kinds: Kinds,
+    urn: Urn,
+    pairs: Pairs,
+    propose: Propose,
+) -> Ints:
+    """The edges (2, E) after planting outliers as `kinds` (N,) says; changes `features` in place.
+
+    E stays the same: planting repeats and drops some edges, and others make up for it.
+    """
+    plant_features(rng, features, kinds, urn.community)
+    planted = plant_edges(rng, edges, kinds, urn.community, partial(urn.draw, rng))
+    return complete(rng, pairs, pairs.encode(planted), edges.shape[1], spare(kinds, propose))
 
 
 def choose_kinds(rng: np.random.Generator, degrees: Ints, fraction: float) -> Kinds:
     """The kind of every node (N,), as a position in `KINDS`; about a quarter of `fraction` each.
 
-    By their `degrees` (N,): cliques take outliers with a usual number of ties to give up, and a
-    node without ties can only be wrong in its features. All outliers together stay balanced.
+    By their `degrees` (N,): cliques take outliers with a usual number of edges to give up, and a
+    node without edges can only be wrong in its features. All outliers together stay balanced.
     """
     kinds = np.zeros(len(degrees), dtype=np.int8)
     outliers = _choose_outliers(rng, round(fraction * len(degrees)), degrees)
@@ -46,7 +66,7 @@ def choose_kinds(rng: np.random.Generator, degrees: Ints, fraction: float) -> Ki
 def plant_features(
     rng: np.random.Generator, features: Features, kinds: Kinds, community: Ints
 ) -> None:
-    """Change the rows of `features` (N, F) that `kinds` (N,) says should be wrong, in place.
+    """Change the rows of `features` (N, F) that are wrong according to `kinds` (N,), in place.
 
     Done many times, keeping the rows whose lengths rank most like those of all nodes.
     """
@@ -63,36 +83,36 @@ def plant_features(
     features[kinds > 0] = min(attempts, key=imbalance)
 
 
-def plant_ties(
+def plant_edges(
     rng: np.random.Generator,
-    ties: Ints,
+    edges: Ints,
     kinds: Kinds,
     community: Ints,
     draw_nodes: Callable[[int], Ints],
 ) -> Ints:
-    """The ties (2, E) with cliques and misplaced nodes in them; E changes a little.
+    """The edges (2, E) with cliques and misplaced nodes in them; E changes a little.
 
-    `draw_nodes` draws nodes by their expected degrees, so that moved ties keep all degrees.
+    `draw_nodes` draws nodes by their expected degrees, so that moved edges keep all degrees.
     """
-    cliques = _group_strangers(rng, np.flatnonzero(kinds == _STRUCTURAL), community, ties)
-    moved = _move_ties(ties, kinds == _JOINT, draw_nodes)
-    return np.hstack([_give_up_ties(rng, moved, cliques, len(kinds)), _tie_all(rng, cliques)])
+    cliques = _group_strangers(rng, np.flatnonzero(kinds == _STRUCTURAL), community, edges)
+    moved = _move_edges(edges, kinds == _JOINT, draw_nodes)
+    return np.hstack([_give_up_edges(rng, moved, cliques, len(kinds)), _connect_all(rng, cliques)])
 
 
-def spare(kinds: Kinds, draw_ties: Callable[[int], Ints]) -> Callable[[int], Ints]:
-    """`draw_ties` without the ties that would blur cliques and misplaced nodes."""
+def spare(kinds: Kinds, draw_edges: Propose) -> Propose:
+    """`draw_edges` without the edges that would blur cliques and misplaced nodes."""
     is_planted = (kinds == _STRUCTURAL) | (kinds == _JOINT)
 
     def draw_others(count: int) -> Ints:
-        drafts = draw_ties(count)
+        drafts = draw_edges(count)
         return drafts[:, ~is_planted[drafts].any(axis=0)]
 
     return draw_others
 
 
-def count_ties(ties: Ints, size: int) -> Ints:
-    """Degrees (N,) from ties (2, E), in and out together."""
-    return np.bincount(ties.ravel(), minlength=size)
+def count_degrees(edges: Ints, size: int) -> Ints:
+    """Degrees (N,) from edges (2, E), in and out together."""
+    return np.bincount(edges.ravel(), minlength=size)
 
 
 def _choose_outliers(rng: np.random.Generator, count: int, degrees: Ints) -> Ints:
@@ -113,7 +133,7 @@ def _imbalance(values: NDArray[Any], ordered: NDArray[Any]) -> float:
 
 
 def _clique_size(degrees: Ints) -> int:
-    """Members of a planted clique: it takes up about two thirds of the ties of a usual node."""
+    """Members of a planted clique: it takes up about two thirds of the edges of a usual node."""
     return max(_SMALLEST_CLIQUE, round(2 / 3 * float(np.median(degrees))) + 1)
 
 
@@ -159,49 +179,52 @@ def _foreign_donors(rng: np.random.Generator, nodes: Ints, community: Ints) -> I
 
 
 def _group_strangers(
-    rng: np.random.Generator, nodes: Ints, community: Ints, ties: Ints
+    rng: np.random.Generator, nodes: Ints, community: Ints, edges: Ints
 ) -> list[Ints]:
     """Groups for the cliques; dealt out community by community, so that few members share one."""
     nodes = rng.permutation(nodes)
     nodes = nodes[np.argsort(community[nodes], kind="stable")]
-    size = _clique_size(count_ties(ties, len(community)))
+    size = _clique_size(count_degrees(edges, len(community)))
     groups = -(-len(nodes) // size)
     if groups and len(nodes) // groups < _SMALLEST_CLIQUE:
         groups = max(1, len(nodes) // size)
     return [nodes[first::groups] for first in range(groups)]
 
 
-def _move_ties(
-    ties: Ints,
-    is_moved: NDArray[np.bool_],
-    draw_nodes: Callable[[int], Ints],
+def _move_edges(
+    edges: Ints, is_moved: NDArray[np.bool_], draw_nodes: Callable[[int], Ints]
 ) -> Ints:
-    """Ties (2, E) of the moved nodes now lead to nodes drawn anywhere; direction is kept."""
-    ties = ties.copy()
-    source_moved, target_moved = is_moved[ties]
+    """Edges (2, E) of the moved nodes now lead to nodes drawn anywhere; direction is kept."""
+    edges = edges.copy()
+    source_moved, target_moved = is_moved[edges]
     new_target = np.flatnonzero(source_moved)
     new_source = np.flatnonzero(target_moved & ~source_moved)
-    ties[1, new_target] = draw_nodes(len(new_target))
-    ties[0, new_source] = draw_nodes(len(new_source))
-    return ties
+    edges[1, new_target] = draw_nodes(len(new_target))
+    edges[0, new_source] = draw_nodes(len(new_source))
+    return edges
 
 
-def _give_up_ties(rng: np.random.Generator, ties: Ints, cliques: list[Ints], size: int) -> Ints:
-    """Ties (2, E) less, for each member, as many random ones as its clique will bring."""
+def _give_up_edges(rng: np.random.Generator, edges: Ints, cliques: list[Ints], size: int) -> Ints:
+    """Edges (2, E) without as many random ones of every member as its clique will bring."""
     quota = np.zeros(size, dtype=np.int64)
     for members in cliques:
         quota[members] = len(members) - 1
-    end, tie = np.nonzero(quota[ties] > 0)
-    shuffled = rng.permutation(len(tie))
-    node, tie = ties[end, tie][shuffled], tie[shuffled]
+    end, edge = np.nonzero(quota[edges] > 0)
+    shuffled = rng.permutation(len(edge))
+    node, edge = edges[end, edge][shuffled], edge[shuffled]
     order = np.argsort(node, kind="stable")
-    node, tie = node[order], tie[order]
+    node, edge = node[order], edge[order]
     place = np.arange(len(node)) - np.searchsorted(node, node)
-    return np.delete(ties, tie[place < quota[node]], axis=1)
+    return np.delete(edges, edge[place < quota[node]], axis=1)
 
 
-def _tie_all(rng: np.random.Generator, cliques: list[Ints]) -> Ints:
-    """Ties (2, …) between all members of each clique, in random directions."""
+def _connect_all(rng: np.random.Generator, cliques: list[Ints]) -> Ints:
+    """Edges (2, …) between all members of each clique, in random directions."""
     nothing = np.empty((2, 0), dtype=np.int64)
-    pairs = [members[np.stack(np.triu_indices(len(members), k=1))] for members in cliques]
-    return rng.permuted(np.hstack([nothing, *pairs]), axis=0)
+    return rng.permuted(np.hstack([nothing, *map(all_pairs, cliques)]), axis=0)
+
+
+def all_pairs(members: Ints) -> Ints:
+    """Edges (2, …) between all `members` (k,)."""
+    pairs: Ints = members[np.stack(np.triu_indices(len(members), k=1))]
+    return pairs

@@ -24,7 +24,7 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.build import build_graph
 from egoscore.load.options import Loaded, Options
 from egoscore.load.table import ArrowTable
-from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing
+from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing, plain_ending
 from egoscore.notes import Note
 
 if TYPE_CHECKING:
@@ -35,29 +35,25 @@ _NAME = "the networkx graph"
 _NUMBERS = (Real, np.bool_)
 _SUPPORTED = (*_NUMBERS, str, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
 _CLASSES = 2  # as many different labels may mark outliers
-# What networkx and the XML parser below it raise on files that make no sense.
-_XML_ERRORS = (
-    *(expat.ExpatError, SyntaxError, ValueError, LookupError, TypeError, AttributeError),
-    *(OverflowError, RecursionError),
-)
 
 
-def read_graph_xml(path: Path, ending: str, options: Options) -> Loaded:
+def read_graph_xml(path: Path, options: Options) -> Loaded:
     """The graph in a GraphML or GEXF file."""
     import networkx as nx
 
     options.refuse(
         ("source", "target", "id", "encoding"), f"{path} itself defines its ids and its encoding"
     )
-    with parsing(path, *STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
+    with parsing(path, STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
         content = stream.read()
     _refuse_document_type(content, path)
-    read = nx.read_graphml if ending == ".graphml" else nx.read_gexf
-    with warnings.catch_warnings(), parsing(path, nx.NetworkXError, *_XML_ERRORS):
+    is_gexf = plain_ending(path) == ".gexf"
+    read = nx.read_gexf if is_gexf else nx.read_graphml
+    with warnings.catch_warnings(), parsing(path):
         warnings.simplefilter("ignore")
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
-    drops_names = ending == ".gexf" and _drop_names([node for _, node in graph.nodes(data=True)])
+    drops_names = is_gexf and _drop_names([node for _, node in graph.nodes(data=True)])
     edges, nodes = _as_tables(graph, {node: node for node in graph}, str(path))
     if drops_names:
         nodes.notes.append(Note.info("node-names-left-out", table=str(path), column="label"))
@@ -111,16 +107,16 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    with suppress(_RootReachedError), parsing(path, expat.ExpatError, ValueError, LookupError):
+    with parsing(path), suppress(_RootReachedError):
         parser.Parse(content, True)
 
 
 def read_networkx(
     graph: networkx.Graph[Any], label: str | None, options: Options | None = None
 ) -> Loaded:
-    """The graph of networkx; `label` is the attribute that marks known outliers, if any.
+    """The graph in a networkx graph; `label` is the attribute that marks known outliers, if any.
 
-    Nodes that have a vector called x and whose features are not named otherwise have that.
+    If nodes have a vector x and no features are named, the vectors are the features.
     """
     options = options or Options()
     own = ("source", "target", "id", "directed", "encoding")
@@ -169,7 +165,7 @@ def _vectors(graph: networkx.Graph[Any]) -> NDArray[Any]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of an attribute; of rows of unequal length only how many they are."""
+    """The shape of an attribute; for rows of unequal length only their number."""
     try:
         return tuple(np.shape(value))
     except ValueError:
@@ -247,7 +243,7 @@ def _as_array(values: list[Any]) -> pa.Array | None:
 
 
 def _scalar(value: Any) -> Any:
-    """A value out of an array or tensor without dimensions; any other as it is."""
+    """The value in an array or tensor without dimensions; any other value as it is."""
     if isinstance(value, np.generic) or getattr(value, "ndim", None) != 0:
         return value
     return value[()] if isinstance(value, np.ndarray) else value.item()

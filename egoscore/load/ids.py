@@ -21,28 +21,28 @@ from egoscore.load.cell_formats import all_match, any_match
 from egoscore.load.table import decoded, is_text
 from egoscore.notes import Note
 
-AT_ONCE = 1 << 18  # rows that are looked up together: numpy widens their numbers
-_STRINGS_AT_ONCE = 1 << 14  # ids that are Python strings for a moment
+BATCH = 1 << 18  # rows that are looked up together: numpy widens their numbers
+_STRING_BATCH = 1 << 14  # ids that are Python strings for a moment
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 _POINT_ZERO = r"^(0|-?[1-9][0-9]{0,17})\.0+$"
 
 
 @dataclass(frozen=True)
 class IdColumn:
-    """A column of ids: `values` are the distinct ones (int64 or text), `codes` (rows,) which.
+    """A column of ids: the distinct `values` (int64 or text), and the `codes` (rows,) of the rows.
 
     `codes` is -1 where the cell is empty.
     """
 
     name: str
-    table: str
+    table_name: str
     values: pa.Array
     codes: NDArray[np.int32]
 
     @property
     def where(self) -> str:
         """What messages call the column."""
-        return f"column '{self.name}' of {self.table}"
+        return f"column '{self.name}' of {self.table_name}"
 
     @property
     def has_numbers(self) -> bool:
@@ -50,14 +50,14 @@ class IdColumn:
         return bool(pa.types.is_int64(self.values.type))
 
     def first_missing(self) -> int | None:
-        """The first row without an id."""
+        """The first row without an id, if there is one."""
         empty = np.flatnonzero(self.codes < 0)
         return int(empty[0]) if len(empty) else None
 
 
-def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[Note]) -> IdColumn:
+def read_ids(column: pa.ChunkedArray, name: str, table_name: str, notes: list[Note]) -> IdColumn:
     """A column of a table as ids."""
-    found = IdColumn(name, table, pa.array([], pa.string()), np.empty(0, np.int32))
+    found = IdColumn(name, table_name, pa.array([], pa.string()), np.empty(0, np.int32))
     plain = _plain(column, found, notes)
     if not pa.types.is_dictionary(plain.type):
         plain = plain.dictionary_encode()  # all chunks share one dictionary
@@ -70,7 +70,7 @@ def read_ids(column: pa.ChunkedArray, name: str, table: str, notes: list[Note]) 
     values = values.cast(pa.string()) if is_text(values.type) else values
     pieces = [_codes(chunk.indices.cast(pa.int32())) for chunk in chunks]
     codes = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    return _without_unused(replace(found, values=values, codes=codes))
+    return _drop_unused(replace(found, values=values, codes=codes))
 
 
 def _codes(indices: pa.Array) -> NDArray[np.int32]:
@@ -92,7 +92,7 @@ def _plain(column: pa.ChunkedArray, of: IdColumn, notes: list[Note]) -> pa.Chunk
     if pa.types.is_floating(kind):
         whole = _whole_or_text(pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column))
         if pa.types.is_integer(whole.type):
-            notes.append(Note.info("ids-whole-decimals", table=of.table, column=of.name))
+            notes.append(Note.info("ids-whole-decimals", table=of.table_name, column=of.name))
         return whole
     is_other = pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
     if pa.types.is_temporal(kind) or is_other:
@@ -109,8 +109,8 @@ def _whole_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.string())
 
 
-def _without_unused(ids: IdColumn) -> IdColumn:
-    """Without ids that no row has, as categories may have, and with empty text as missing."""
+def _drop_unused(ids: IdColumn) -> IdColumn:
+    """Without ids that occur in no row, as categories allow, and with empty text as missing."""
     keep = occurring(len(ids.values), ids.codes)
     if is_text(ids.values.type):
         filled = pc.not_equal(pc.fill_null(ids.values, ""), "")
@@ -125,34 +125,34 @@ def occurring(size: int, *codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which of the numbers below `size` occur; -1 is none of them."""
     occurs = np.zeros(size + 1, dtype=bool)
     for some in codes:
-        for start in range(0, len(some), AT_ONCE):
-            occurs[some[start : start + AT_ONCE]] = True
+        for start in range(0, len(some), BATCH):
+            occurs[some[start : start + BATCH]] = True
     return occurs[:size]
 
 
-def as_names(values: pa.Array) -> NDArray[Any]:
+def as_numpy(values: pa.Array) -> NDArray[Any]:
     """Ids as a graph has them: int64, or NumPy's text, which is far smaller than Python's."""
     if not is_text(values.type):
         numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
         return numbers
     names = np.empty(len(values), dtype=np.dtypes.StringDType())
-    for start in range(0, len(values), _STRINGS_AT_ONCE):
-        part = values.slice(start, _STRINGS_AT_ONCE)
-        names[start : start + _STRINGS_AT_ONCE] = part.to_numpy(zero_copy_only=False)
+    for start in range(0, len(values), _STRING_BATCH):
+        part = values.slice(start, _STRING_BATCH)
+        names[start : start + _STRING_BATCH] = part.to_numpy(zero_copy_only=False)
     return names
 
 
-def with_one_type(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
+def unify_types(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
     """The columns with ids of one type: those of both ends, then those of the node table."""
-    columns = _without_point_zero(columns, notes)
-    columns = _trimmed(columns, has_table, notes)
+    columns = _drop_point_zero(columns, notes)
+    columns = _trim_if_needed(columns, has_table, notes)
     present = [column for column in columns if len(column.values)]
     is_whole = all(column.has_numbers or all_match(column.values, _WHOLE) for column in present)
     kind = pa.int64() if is_whole else pa.string()
     return [replace(column, values=column.values.cast(kind)) for column in columns]
 
 
-def _without_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColumn]:
+def _drop_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdColumn]:
     """12.0 as 12 where a whole column is like that and another is not.
 
     Pandas writes whole numbers so once a cell of the column was missing. Where another column has
@@ -167,17 +167,17 @@ def _without_point_zero(columns: list[IdColumn], notes: list[Note]) -> list[IdCo
         if (
             not column.has_numbers
             and all_match(column.values, _POINT_ZERO)
-            and not any(_count_in(column.values, other.cast(pa.string())) for other in others)
+            and not any(count_in(column.values, other.cast(pa.string())) for other in others)
         ):
             shorter = pc.replace_substring_regex(column.values, r"\.0+$", "")
             column = replace(column, values=shorter)
-            notes.append(Note.info("ids-point-zero", table=column.table, column=column.name))
+            notes.append(Note.info("ids-point-zero", table=column.table_name, column=column.name))
         result.append(column)
     return result
 
 
-def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
-    """Without space around ids, but only if that is what makes them match."""
+def _trim_if_needed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> list[IdColumn]:
+    """Ids without surrounding space, but only if they match only without it."""
     if all(column.has_numbers or _is_trimmed(column.values) for column in columns):
         return columns
     before = [column.values.cast(pa.string()) for column in columns]
@@ -192,15 +192,15 @@ def _trimmed(columns: list[IdColumn], has_table: bool, notes: list[Note]) -> lis
 
 
 def _is_trimmed(values: pa.Array) -> bool:
-    parts = (values.slice(start, AT_ONCE) for start in range(0, len(values), AT_ONCE))
+    parts = (values.slice(start, BATCH) for start in range(0, len(values), BATCH))
     return all(pc.utf8_trim_whitespace(part).equals(part) for part in parts)
 
 
 def _matches_table(before: list[pa.Array], after: list[pa.Array]) -> bool:
-    """Whether more ends are in the node table without space, and its ids still differ."""
+    """Whether without space more ends are in the node table, and its ids are still distinct."""
     if len(pc.unique(after[-1])) < len(after[-1]):
         return False
-    found = [sum(_count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
+    found = [sum(count_in(ends, texts[-1]) for ends in texts[:-1]) for texts in (before, after)]
     return found[1] > found[0]
 
 
@@ -209,10 +209,11 @@ def _matches_ends(before: list[pa.Array], after: list[pa.Array]) -> bool:
     is_padded = any(
         pc.all(pc.not_equal(a, b)).as_py() for a, b in zip(before, after, strict=True) if len(a)
     )
-    return is_padded and _count_in(*after) > _count_in(*before)
+    return is_padded and count_in(*after) > count_in(*before)
 
 
-def _count_in(values: pa.Array, known: pa.Array) -> int:
+def count_in(values: pa.Array, known: pa.Array) -> int:
+    """How many of the values are among the known ones."""
     return pc.sum(pc.is_in(values, value_set=known)).as_py() or 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,48 +12,143 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from egoscore.errors import InputError
+from egoscore.graph.feature_column import narrowed
 from egoscore.load.cell_formats import (
     EXPORTED,
     MISSING,
     Formats,
     Parsed,
+    around_numbers,
     parse_most,
     present_cells,
 )
-from egoscore.load.column import Column, Damage, Unusable, numeric_column
 from egoscore.load.column_names import is_date
 from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
 from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
 from egoscore.load.table import decoded, is_number, is_text
-from egoscore.load.units import around_numbers
+from egoscore.notes import Note
 from egoscore.runtime import MANY_ROWS, release_memory
+from egoscore.text import option
 
-MOST_CATEGORIES = 20
+MAX_CATEGORIES = 20
+_MAX_CELL = 40  # in messages
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
 YES_NO = (
     *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
     *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
 )
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
-_MOST_SPELLINGS = 98  # of yes, no and nothing, by case and space
+_MAX_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _NEARLY_ALL, _HALF = 0.9, 0.5
-# Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
-_NINES = [float("9" * digits) for digits in range(2, 9)]
-_PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
-# The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
-_PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
-_FEWEST = 3  # rows with a placeholder: fewer may be real
-_FAR = 3.0  # times the distance between the quartiles of the others
+
+
+@dataclass(frozen=True)
+class Damage:
+    """How many cells do not fit the format of their column, the first of them, its row from 1."""
+
+    count: int
+    cell: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table as numbers.
+
+    Attributes:
+        kind: as in `FeatureColumn`.
+        parts: one array (rows,) float32 for each feature, zero where the cell is empty.
+        details: for each part the category it stands for; ("",) for other kinds.
+        is_missing: (rows,) which cells are empty.
+        traits: of the format of its cells, where there was a choice, as in `Format`.
+        offset: subtracted from the numbers so that float32 can hold them.
+        damage: cells that could not be read as the others are and count as empty.
+        before, after: the text around every number, which was removed.
+    """
+
+    name: str
+    table_name: str
+    kind: str
+    parts: tuple[NDArray[np.float32], ...]
+    is_missing: NDArray[np.bool_]
+    details: tuple[str, ...] = ("",)
+    traits: tuple[str, ...] = ()
+    offset: float = 0.0
+    damage: Damage | None = None
+    before: str = ""
+    after: str = ""
+
+    @property
+    def num_missing(self) -> int:
+        """How many cells are empty."""
+        return int(np.count_nonzero(self.is_missing))
+
+    def known(self) -> NDArray[np.float32]:
+        """The numbers of the first part that are not missing."""
+        return self.parts[0][~self.is_missing]
+
+    def info(self, code: str, **fields: Any) -> Note:
+        """A decision about the column that needs no action."""
+        return Note.info(code, table=self.table_name, column=self.name, **fields)
+
+    def warning(self, code: str, **fields: Any) -> Note:
+        """A doubt about the column."""
+        return Note.warning(code, table=self.table_name, column=self.name, **fields)
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A column that is not a feature; `reason` is a code, a key of the phrases."""
+
+    name: str
+    reason: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+def numeric_column(
+    name: str,
+    kind: str,
+    values: NDArray[np.float64],
+    table_name: str,
+    traits: tuple[str, ...] = (),
+    around: tuple[str, str] = ("", ""),
+) -> Column | Unusable:
+    """A column with one number per row, NaN where the cell is missing."""
+    is_missing = np.isnan(values)
+    if is_missing.all():
+        return Unusable(name, "empty")
+    _refuse_beyond_float32(name, values, table_name)
+    numbers, offset = narrowed(values)
+    numbers[is_missing] = 0.0
+    numeric = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
+    return replace(numeric, before=around[0], after=around[1])
+
+
+def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table_name: str) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise InputError(
+            f"Column '{name}' of {table_name} is infinite in row {infinite.argmax() + 1} below the "
+            f"header; write a finite number there or leave the column out with {option('ignore')}."
+        )
+    beyond = np.abs(values) > _FLOAT32_MAX
+    if beyond.any():
+        raise InputError(
+            f"Column '{name}' of {table_name} has values beyond single precision (found "
+            f"{values[beyond][0]}); rescale it or leave it out with {option('ignore')}."
+        )
 
 
 @dataclass(frozen=True)
 class _TextColumn:
     """The distinct `cells` of a column, and for each of its `rows` which one it has.
 
-    `rows` is one beyond the last cell where the row has none; `where` is the table.
+    `rows` is one beyond the last cell where the row has none; `table_name` is that of its table.
     """
 
     name: str
-    where: str
+    table_name: str
     cells: pa.Array
     rows: NDArray[np.int64]
 
@@ -66,7 +161,7 @@ class _TextColumn:
             cells = self.cells if was_read.all() else self.cells.filter(pa.array(was_read))
             around = around_numbers(cells)
         of_rows = np.append(values, np.nan)[self.rows]
-        return numeric_column(self.name, kind, of_rows, self.where, traits, around)
+        return numeric_column(self.name, kind, of_rows, self.table_name, traits, around)
 
     def mostly(self, kind: str, formats: Formats, least: int, share: float) -> Column | None:
         """The column with a `share` of its cells in one format, and the others as damage."""
@@ -86,20 +181,21 @@ class _TextColumn:
             return None
         first = int(is_damaged.argmax())
         cell = str(self.cells[int(self.rows[first])].as_py()).strip()
-        return Damage(int(np.count_nonzero(is_damaged)), cell, first)
+        shown = cell if len(cell) <= _MAX_CELL else f"{cell[:_MAX_CELL]}\u2026"
+        return Damage(int(np.count_nonzero(is_damaged)), shown, first + 1)
 
 
-def _text_column(name: str, column: pa.ChunkedArray, where: str) -> _TextColumn:
+def _text_column(name: str, column: pa.ChunkedArray, table_name: str) -> _TextColumn:
     encoded = column.combine_chunks().dictionary_encode()
     if len(column) >= MANY_ROWS:
         release_memory()
     cells = encoded.dictionary.cast(pa.string())
     rows = encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
-    return _TextColumn(name, where, cells, rows)
+    return _TextColumn(name, table_name, cells, rows)
 
 
 def infer_column(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | Unusable:
     """What a column is, by its type, or by all its cells if it is text."""
     if column.null_count == len(column):
@@ -108,25 +204,25 @@ def infer_column(
     column = decoded(column)
     kind = column.type
     if is_encoded and not is_text(kind):  # declared to be categories, whatever their type
-        return as_categories(name, column)
+        return as_categories(name, column, table_name)
     if (is_number(kind) or is_text(kind)) and is_date(name):
-        found = _eight_digits(name, column, where)
+        found = _eight_digits(name, column, table_name)
         if found is not None:
             return found
     if pa.types.is_boolean(kind):
-        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), where)
+        return numeric_column(name, "yes/no", _floats(column.cast(pa.uint8())), table_name)
     if is_number(kind):
-        return numeric_column(name, "number", _floats(column), where)
+        return numeric_column(name, "number", _floats(column), table_name)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return numeric_column(name, "date", days(column), where, zone_traits(kind))
+        return numeric_column(name, "date", days(column), table_name, zone_traits(kind))
     if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        return numeric_column(name, "number", _hours(column), where, ("hours",))
+        return numeric_column(name, "number", _hours(column), table_name, ("hours",))
     if is_text(kind):
-        return _infer_text(name, column, where, notation)
+        return _infer_text(name, column, table_name, notation)
     return Unusable(name, "type", {"kind": str(kind)})
 
 
-def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Unusable | None:
+def _eight_digits(name: str, column: pa.ChunkedArray, table_name: str) -> Column | Unusable | None:
     """A column of numbers such as 20180103 as dates, if all of them are."""
     if is_number(column.type):
         numbers = _floats(column)
@@ -137,13 +233,13 @@ def _eight_digits(name: str, column: pa.ChunkedArray, where: str) -> Column | Un
         except pa.ArrowInvalid:
             return None
         column = pa.chunked_array([whole.cast(pa.string())])
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table_name)
     parsed = parse_eight_digits(text.cells)
     return None if parsed is None else text.read_as("date", parsed)
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Numbers of any type, NaN where nothing is there."""
+    """Numbers of any type, NaN where the cell is missing."""
     found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     return found
 
@@ -154,14 +250,14 @@ def _hours(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _infer_text(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | Unusable:
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table_name)
     for kind, parse in _PARSERS.items():
         parsed = parse(text.cells, notation)
         if parsed is not None:
             return text.read_as(kind, parsed)
-    categories = as_categories(name, column)
+    categories = as_categories(name, column, table_name)
     if isinstance(categories, Column):
         return categories
     if are_padded(text.cells):
@@ -169,21 +265,21 @@ def _infer_text(
     formats = partial(number_formats, notation=notation)
     found = None
     if not are_codes(text.cells):
-        found = text.mostly("number", formats, MOST_CATEGORIES, _NEARLY_ALL)
-    found = found or text.mostly("date", date_formats, MOST_CATEGORIES, _NEARLY_ALL)
+        found = text.mostly("number", formats, MAX_CATEGORIES, _NEARLY_ALL)
+    found = found or text.mostly("date", date_formats, MAX_CATEGORIES, _NEARLY_ALL)
     return found or categories
 
 
 def mostly_numbers(
-    name: str, column: pa.ChunkedArray, where: str, notation: Notation
+    name: str, column: pa.ChunkedArray, table_name: str, notation: Notation
 ) -> Column | None:
     """A column of text that should hold numbers, if at least half of its cells do."""
-    text = _text_column(name, column, where)
+    text = _text_column(name, column, table_name)
     return text.mostly("number", partial(number_formats, notation=notation), 0, _HALF)
 
 
 def _parse_yes_no(cells: pa.Array, _: Notation) -> Parsed | None:
-    if len(cells) > _MOST_SPELLINGS:
+    if len(cells) > _MAX_SPELLINGS:
         return None
     words = [(cell or "").strip().lower() for cell in cells.to_pylist()]
     present = set(words) - set(MISSING)
@@ -201,7 +297,7 @@ _PARSERS: dict[str, Callable[[pa.Array, Notation], Parsed | None]] = {
 }
 
 
-def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
+def as_categories(name: str, column: pa.ChunkedArray, table_name: str) -> Column | Unusable:
     """One part for every distinct value as text; an empty cell is none of them."""
     plain = decoded(column)
     try:
@@ -211,9 +307,9 @@ def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
     nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
     is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
     distinct = pc.unique(text.filter(pa.array(~is_missing)))
-    if len(distinct) > MOST_CATEGORIES:
+    if len(distinct) > MAX_CATEGORIES:
         reason = "many-texts" if is_text(plain.type) else "many-values"
-        return Unusable(name, reason, {"count": len(distinct), "limit": MOST_CATEGORIES})
+        return Unusable(name, reason, {"count": len(distinct), "limit": MAX_CATEGORIES})
     values = sorted(distinct.to_pylist())
     if not values:
         return Unusable(name, "empty")
@@ -221,33 +317,4 @@ def as_categories(name: str, column: pa.ChunkedArray) -> Column | Unusable:
     doubtful = [value for value in values if value.strip().lower() in MISSING]
     traits = (f"category:{doubtful[0]}",) if doubtful else ()
     arrays = tuple(part.astype(np.float32) for part in parts)
-    return Column(name, "category", arrays, is_missing, tuple(values), traits)
-
-
-def find_placeholder(column: Column) -> tuple[float, int] | None:
-    """A value that seems to mean that nothing is known, and its number of rows, if there is one.
-
-    It is one of the usual ones, the smallest or the largest of its column, there several times,
-    and far from all others (one below zero only needs to be the only negative one).
-    """
-    known = column.known().astype(np.float64) + column.offset
-    if not len(known):
-        return None
-    is_day = column.kind == "date"
-    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _FEWEST)
-    for value in {float(known.min()), float(known.max())} & usual:
-        others = known[known != value]
-        count = len(known) - len(others)
-        if count >= fewest and len(others) > count and _stands_apart(is_day, value, others):
-            return value, count
-    return None
-
-
-def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
-    if not is_day and value < 0.0 <= others.min():
-        return True
-    if not is_day and value == -1.0:
-        return False
-    low, high = np.quantile(others, (0.25, 0.75))
-    gap = min(abs(value - others.min()), abs(value - others.max()))
-    return bool(gap > (1.0 if is_day else _FAR) * (high - low))
+    return Column(name, table_name, "category", arrays, is_missing, tuple(values), traits)

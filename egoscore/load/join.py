@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph import checks as check
-from egoscore.load.ids import AT_ONCE, IdColumn, occurring, respelled, with_one_type
+from egoscore.load.ids import BATCH, IdColumn, occurring, respelled, unify_types
 from egoscore.load.table import is_text
 from egoscore.notes import Note
 from egoscore.progress import Advance, Bars, no_bars
 from egoscore.text import counted, option
 
-_MOST_TEXT = 2**31 - 1  # bytes of all distinct ids together, as Arrow has them
+_MAX_TEXT = 2**31 - 1  # bytes of all distinct ids together, as Arrow has them
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Joined:
 
 
 def join_ends(ends: list[IdColumn], notes: list[Note], bars: Bars = no_bars) -> Joined:
-    """The nodes that the edges name, without a node table; `ends` is emptied."""
+    """The nodes named by the edges, if there is no node table; `ends` is emptied."""
     _refuse_missing_ends(ends)
-    columns = with_one_type(ends, False, notes)
+    columns = unify_types(ends, False, notes)
     ends.clear()
-    ids, rows, _ = _looked_up(columns, [], bars)
+    ids, rows, _ = _look_up(columns, [], bars)
     return Joined(ids, rows)
 
 
@@ -55,16 +55,16 @@ def join_tables(
     """
     _refuse_missing_ends(columns[:2])
     _refuse_bad_table_ids(columns[2])
-    tables = columns[0].table, columns[2].table
+    tables = columns[0].table_name, columns[2].table_name
     wheres = [column.where for column in columns[:2]]
-    ends = with_one_type(columns, True, notes)
+    ends = unify_types(columns, True, notes)
     columns.clear()
     first = [ends.pop().values]
     size = len(first[0])
-    every, joined, [of_table] = _looked_up(ends, first, bars)
+    every, joined, [of_table] = _look_up(ends, first, bars)
     if of_table[-1] != size - 1:  # some are the same: 12.0 and 12.00 may both have become 12
         check.ids(every.take(pa.array(of_table)).to_numpy(zero_copy_only=False), size)
-    known, unknown = every.slice(0, size), _without_respelled(every, size, joined, notes)
+    known, unknown = every.slice(0, size), _merge_respelled(every, size, joined, notes)
     if not len(unknown):
         _note_isolated(joined, size, tables[1], notes)
         return Joined(known, joined)
@@ -83,7 +83,7 @@ def join_tables(
     return Joined(known, joined, kept)
 
 
-def _without_respelled(
+def _merge_respelled(
     every: pa.Array, size: int, ends: list[NDArray[np.int32]], notes: list[Note]
 ) -> pa.Array:
     """The ids beyond the first `size`, those of the table, without other spellings of these.
@@ -101,8 +101,8 @@ def _without_respelled(
     left = np.where(same, rows, size + np.cumsum(~same) - 1)
     renumbered = np.concatenate([np.arange(size), left]).astype(np.int32)
     for end in ends:
-        for start in range(0, len(end), AT_ONCE):
-            part = end[start : start + AT_ONCE]
+        for start in range(0, len(end), BATCH):
+            part = end[start : start + BATCH]
             part[:] = renumbered[part]
     return unknown.filter(pa.array(~same))
 
@@ -114,7 +114,7 @@ def _refuse_mostly_unknown(
     tables: tuple[str, str],
     wheres: list[str],
 ) -> None:
-    """Refuse edges most of which would be dropped; if one end is to blame, name that one."""
+    """Refuse to drop most edges; if one end is to blame, name its column."""
     are_lost = [end >= len(ids) for end in ends]
     lost, count = int(np.count_nonzero(are_lost[0] | are_lost[1])), len(ends[0])
     if 2 * lost <= count:
@@ -122,7 +122,7 @@ def _refuse_mostly_unknown(
     shares = [float(is_lost.mean()) for is_lost in are_lost]
     worse = int(np.argmax(shares))
     if 2 * shares[1 - worse] <= 1:
-        first = np.unique(ends[worse][are_lost[worse]][:AT_ONCE]) - len(ids)
+        first = np.unique(ends[worse][are_lost[worse]][:BATCH]) - len(ids)
         some = unknown.take(pa.array(first[:2]))
         reason = f"most ids in {wheres[worse]} are missing, such as {_examples(some)}"
     else:
@@ -137,7 +137,7 @@ def _refuse_mostly_unknown(
     )
 
 
-def _looked_up(
+def _look_up(
     ends: list[IdColumn], first: list[pa.Array], bars: Bars
 ) -> tuple[pa.Array, list[NDArray[np.int32]], list[NDArray[np.int32]]]:
     """The distinct ids, those in `first` before those of the ends, and rows of both as numbers.
@@ -153,7 +153,7 @@ def _looked_up(
     total = sum(map(len, columns)) + sum(map(len, codes))
     with bars("Matching ids", total, "ids") as advance:
         ids, numbers = _distinct(columns, advance)
-        rows = [_taken(of_ids, codes.pop(0), advance) for of_ids in numbers[count:]]
+        rows = [_take(of_ids, codes.pop(0), advance) for of_ids in numbers[count:]]
     return ids, rows, numbers[:count]
 
 
@@ -161,8 +161,8 @@ def _distinct(
     columns: list[pa.Array], advance: Advance
 ) -> tuple[pa.Array, list[NDArray[np.int32]]]:
     """The distinct ids of several columns in order, and each column as numbers of these."""
-    if is_text(columns[0].type) and sum(column.nbytes for column in columns) > _MOST_TEXT:
-        raise InputError(f"At most {_MOST_TEXT + 1 >> 30} GB of different ids are supported.")
+    if is_text(columns[0].type) and sum(column.nbytes for column in columns) > _MAX_TEXT:
+        raise InputError(f"At most {_MAX_TEXT + 1 >> 30} GB of different ids are supported.")
     sizes = [len(column) for column in columns]
     every = pa.concat_arrays(columns)
     columns.clear()
@@ -171,13 +171,13 @@ def _distinct(
     return encoded.dictionary, np.split(encoded.indices.to_numpy(), np.cumsum(sizes)[:-1])
 
 
-def _taken(
+def _take(
     numbers: NDArray[np.int32], codes: NDArray[np.int32], advance: Advance
 ) -> NDArray[np.int32]:
     """`numbers[codes]`, some at a time."""
     found = np.empty_like(codes)
-    for start in range(0, len(codes), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, len(codes), BATCH):
+        part = slice(start, start + BATCH)
         found[part] = numbers[codes[part]]
         advance(len(found[part]))
     return found
@@ -195,11 +195,11 @@ def _refuse_missing_ends(ends: list[IdColumn]) -> None:
 
 def _refuse_bad_table_ids(ids: IdColumn) -> None:
     if not len(ids.codes):
-        raise InputError(f"{ids.table} has no rows; leave it out or list the nodes in it.")
+        raise InputError(f"{ids.table_name} has no rows; leave it out or list the nodes in it.")
     empty = int(np.count_nonzero(ids.codes < 0))
     if empty:
         rows = counted(empty, "row")
-        raise InputError(f"{ids.table} has {rows} without an id; fill them in or drop them.")
+        raise InputError(f"{ids.table_name} has {rows} without an id; fill them in or drop them.")
     if len(ids.values) < len(ids.codes):
         counts = np.bincount(ids.codes)
         most = int(counts.argmax())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
-import tokenize
 import warnings
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,15 +17,16 @@ from scipy import sparse
 from egoscore.errors import DatasetError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.checks import binary_or_none
-from egoscore.load.build import with_structure
+from egoscore.load.build import graph_from_arrays
 from egoscore.load.options import Loaded, Options
 from egoscore.load.unpack import (
     archive_limit,
     check_growth,
     damaged,
     naming,
-    opened_archive,
+    open_archive_file,
     parsing,
+    plain_ending,
     read_member,
 )
 from egoscore.notes import Note
@@ -40,77 +40,74 @@ FEATURES = (
 )
 EDGE_VALUES = ("edge_weight", "edge_weights", "edge_attr")
 LABELS = ("label", "labels", "gnd", "class", "y")
-_DGRAPH = {"x", "y", "edge_index", "edge_type", "train_mask"}
+_DGRAPH_USED = ("x", "y", "edge_index")
+_DGRAPH = {*_DGRAPH_USED, "edge_type", "train_mask"}
 _SCIPY_FORMAT = ("format", "_is_array")  # besides the parts of its matrix
 
-# What parsers raise on files that make no sense.
-_NPY_ERRORS = (
-    *(ValueError, TypeError, EOFError, OSError, OverflowError),
-    *(SyntaxError, tokenize.TokenError, RecursionError),
-)
-_SPARSE_ERRORS = (ValueError, TypeError, IndexError, OverflowError)
-_MAT_ERRORS = (
-    *(ValueError, TypeError, LookupError, EOFError, OSError, OverflowError, NotImplementedError),
-    *(struct.error, zlib.error, AttributeError, RecursionError),
-)
 # Classes of MATLAB with plain numbers: the others allocate as many cells as they declare.
 _NUMERIC = {"double", "single", "logical", "sparse"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _HDF5, _COMPRESSED = b"\x89HDF", 15
-_PIECE = 2**20
+_CHUNK = 2**20
 _NODE_BYTES = 32  # a node without features takes at least as many
 # Real features have an entry among 500 zeros or so; 64 MiB are fine in any case.
-_MOST_ZEROS, _ANY_DENSE, _MOST_DENSE = 5000, 2**26, 2**32
+_MAX_ZEROS, _SMALL_DENSE, _MAX_DENSE = 5000, 2**26, 2**32
 
 
-def read_matrix_file(path: Path, ending: str, options: Options) -> Loaded:
+def read_matrix_file(path: Path, options: Options) -> Loaded:
     """The graph in an `.npz` or `.mat` file."""
-    arrays = read_npz(path) if ending == ".npz" else read_mat(path)
+    refuse_column_options(path, options)
+    arrays = read_npz(path) if plain_ending(path) == ".npz" else read_mat(path)
     if _is_dgraph(arrays):
-        return Loaded(read_dgraph(path), (Note.info("dgraph", file=str(path)),))
+        return Loaded(_dgraph(arrays, path), (Note.info("dgraph", file=str(path)),))
     notes: list[Note] = []
-    pairs, least = _edges(arrays, path, options.directed, notes)
+    edges, least, used = _edges(arrays, path, options.directed, notes)
     name, table = _first_of(FEATURES, arrays)
-    size = max(least, 1)
+    features, size = None, max(least, 1)
     if table is not None:
-        values = _dense(table, path)
-        size = len(values) if values.ndim else 0
+        features = _dense(table, path)
+        size = len(features) if features.ndim else 0
         notes.append(Note.info("array-features", file=str(path), name=name))
     candidates = {name: arrays.get(name) for name in LABELS}
     labels, seen = find_labels(candidates, size, path, notes)
-    if unused := _unused(arrays, seen):
+    unused = [key for key in arrays if key not in (*used, name, *seen)]
+    if unused:
         notes.append(Note.info("arrays-unused", file=str(path), names=unused))
-    if table is None:
-        values = np.zeros((size, 1), dtype=np.float32)
-    elif size < least:
+    if size < least:
         raise DatasetError(
             f"In the file {path}, the graph has {least} nodes but '{name}' has {size} rows; both "
             "need one for each node."
         )
-    with naming(path):
-        graph = AttributedGraph.from_edges(pairs, values, options.directed, labels=labels)
-    if table is None:
-        graph = with_structure(graph, notes)
-    return Loaded(graph, tuple(notes))
+    return graph_from_arrays(path, edges, features, size, labels, options, notes)
 
 
-def read_npz(path: Path) -> dict[str, Any]:
-    """The arrays and sparse matrices of an `.npz` file, by name in lower case."""
+def refuse_column_options(path: Path, options: Options) -> None:
+    """Refuse all options except `directed`: matrices have no named columns."""
+    names = tuple(name for name in options.given if name != "directed")
+    options.refuse(names, f"{path} has no columns with names, only matrices")
+
+
+def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
+    """The arrays and sparse matrices of an `.npz` file, by name in lower case.
+
+    All of them, or only those that are wanted.
+    """
     arrays: dict[str, Any] = {}
-    with opened_archive(path) as archive:
+    with open_archive_file(path) as archive:
         for member in archive.infolist():
-            if member.filename.endswith(".npy"):
-                name = member.filename.removesuffix(".npy").lower()
-                array = _numbers(read_member(archive, member, path), path)
-                if array is not None:
-                    arrays[name] = array
-    return _with_sparse(arrays, path)
+            name = member.filename.removesuffix(".npy").lower()
+            if not member.filename.endswith(".npy") or (wanted and name not in wanted):
+                continue
+            array = _numbers(read_member(archive, member, path), path)
+            if array is not None:
+                arrays[name] = array
+    return _assemble_sparse(arrays, path)
 
 
 def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
     """An array; None if it is made of Python objects, which are never unpickled."""
-    with parsing(path, *_NPY_ERRORS):
+    with parsing(path):
         try:
             array = np.load(content, allow_pickle=False)
         except ValueError as error:
@@ -120,7 +117,7 @@ def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
+def _assemble_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
     """The same with matrices instead of their parts: adj_data, adj_indices, adj_indptr, ....
 
     `scipy.sparse.save_npz` writes the parts of its one matrix without a name; it becomes adj.
@@ -132,25 +129,27 @@ def _with_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
         *parts, shape = (arrays.pop(name) for name in names)
         by_column = b"csc" in np.asarray(arrays.pop(f"{prefix}format", b"csr")).tobytes()
         make = sparse.csc_array if by_column else sparse.csr_array
-        with parsing(path, *_SPARSE_ERRORS):
-            rows, columns = (int(length) for length in shape)
-            matrix = make(tuple(parts), shape=(rows, columns))
-            matrix.check_format(full_check=True)
-        arrays[prefix.rstrip("_.") or "adj"] = matrix
+        arrays[prefix.rstrip("_.") or "adj"] = _sparse(make, tuple(parts), shape, path)
     if {"row", "col", "data", "shape"} <= set(arrays):
         shape, data, row, col = (arrays.pop(name) for name in ("shape", "data", "row", "col"))
-        with parsing(path, *_SPARSE_ERRORS):
-            rows, columns = (int(length) for length in shape)
-            arrays["adj"] = sparse.coo_array((data, (row, col)), shape=(rows, columns))
+        arrays["adj"] = _sparse(sparse.coo_array, (data, (row, col)), shape, path)
     return {name: array for name, array in arrays.items() if name not in _SCIPY_FORMAT}
+
+
+def _sparse(make: Any, parts: tuple[Any, ...], shape: Any, path: Path) -> Any:
+    with parsing(path):
+        rows, columns = (int(length) for length in shape)
+        matrix = make(parts, shape=(rows, columns))
+        if matrix.format != "coo":
+            matrix.check_format(full_check=True)
+    return matrix
 
 
 def read_mat(path: Path) -> dict[str, Any]:
     """The variables of a `.mat` file by name in lower case, None for those that are not read."""
     from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
 
-    with parsing(path, OSError), path.open("rb") as file:
+    with parsing(path, (OSError,)), path.open("rb") as file:
         if _HDF5 in file.read(1024):
             raise DatasetError(
                 f"The file {path} was saved by MATLAB as version 7.3 (HDF5), which cannot be read; "
@@ -158,7 +157,7 @@ def read_mat(path: Path) -> dict[str, Any]:
             )
         _check_mat(file, path)
     wanted = {*ADJACENCY, *FEATURES, *LABELS}
-    with warnings.catch_warnings(), parsing(path, MatReadError, *_MAT_ERRORS):
+    with warnings.catch_warnings(), parsing(path):
         warnings.simplefilter("ignore")
         variables = whosmat(path)
         names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
@@ -183,37 +182,37 @@ def _check_mat(file: BinaryIO, path: Path) -> None:
             file.seek(size, 1)
             continue
         inflate, end = zlib.decompressobj(), file.tell() + size
-        while piece := inflate.unconsumed_tail or file.read(min(_PIECE, end - file.tell())):
-            with parsing(path, zlib.error):
-                expanded += len(inflate.decompress(piece, _PIECE))
+        while piece := inflate.unconsumed_tail or file.read(min(_CHUNK, end - file.tell())):
+            with parsing(path, (zlib.error,)):
+                expanded += len(inflate.decompress(piece, _CHUNK))
             check_growth(expanded, limit, path)
         file.seek(end)
 
 
 def _is_dgraph(arrays: Mapping[str, Any]) -> bool:
-    """Whether these are the arrays of DGraph-Fin, with one edge in each row."""
+    """Whether these are the arrays of DGraph-Fin, with one edge per row."""
     return set(arrays) >= _DGRAPH and arrays["edge_index"].shape[-1:] == (2,)
 
 
 def read_dgraph(path: str | Path) -> AttributedGraph:
-    """The graph in `dgraphfin.npz`; fraudsters (class 1) are its outliers.
+    """The graph in `dgraphfin.npz`; fraudsters (class 1) are its outliers."""
+    path = Path(path)
+    return _dgraph(read_npz(path, _DGRAPH_USED), path)
+
+
+def _dgraph(arrays: Mapping[str, Any], path: Path) -> AttributedGraph:
+    """The graph in the arrays of DGraph-Fin.
 
     Classes 2 and 3 are background users, who count as normal, as in the BOND benchmark. The
     types and times of edges and the split into training and test are not used.
     """
-    path = Path(path)
-    arrays = {}
-    with opened_archive(path) as archive:
-        for name in ("x", "y", "edge_index"):
-            if f"{name}.npy" not in archive.namelist():
-                raise DatasetError(
-                    f"The file {path} has no array '{name}'; it needs 'x', 'y' and 'edge_index'."
-                )
-            member = archive.getinfo(f"{name}.npy")
-            array = _numbers(read_member(archive, member, path), path)
-            if array is None or array.dtype.kind not in "fiub":
-                raise DatasetError(f"In the file {path}, '{name}' must be an array of numbers.")
-            arrays[name] = array
+    for name in _DGRAPH_USED:
+        array = arrays.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+            raise DatasetError(
+                f"In the file {path}, '{name}' must be an array of numbers; DGraph has 'x', 'y' "
+                "and 'edge_index'."
+            )
     edges = arrays["edge_index"]
     if edges.ndim != 2 or edges.shape[1] != 2:
         raise DatasetError(
@@ -227,18 +226,9 @@ def read_dgraph(path: str | Path) -> AttributedGraph:
 
 
 def _first_of(names: tuple[str, ...], arrays: Mapping[str, Any]) -> tuple[str, Any]:
-    """The first array that has one of these names, and the name; None if there is none."""
+    """The name of the first array with one of these names, and the array; '' and None if none."""
     name = next((name for name in names if arrays.get(name) is not None), "")
     return name, arrays.get(name)
-
-
-def _unused(arrays: Mapping[str, Any], seen: Sequence[str]) -> list[str]:
-    """The names of arrays that are neither edges nor features nor `seen` as labels."""
-    name, matrix = _first_of(ADJACENCY, arrays)
-    is_matrix = getattr(matrix, "ndim", 0) == 2
-    edges = (name,) if is_matrix else (_first_of(EDGES, arrays)[0], *EDGE_VALUES)
-    used = {*edges, _first_of(FEATURES, arrays)[0], *seen}
-    return [name for name in arrays if name not in used]
 
 
 def find_labels(
@@ -267,7 +257,7 @@ def _dense(table: Any, path: Path) -> NDArray[Any]:
     """Features as a dense array."""
     if not hasattr(table, "toarray"):
         return np.asarray(table)
-    limit = min(_MOST_DENSE, max(_ANY_DENSE, 8 * _MOST_ZEROS * table.nnz))
+    limit = min(_MAX_DENSE, max(_SMALL_DENSE, 8 * _MAX_ZEROS * table.nnz))
     check_growth(8 * math.prod(table.shape), limit, path)
     dense: NDArray[Any] = table.toarray()
     return dense
@@ -275,8 +265,8 @@ def _dense(table: Any, path: Path) -> NDArray[Any]:
 
 def _edges(
     arrays: Mapping[str, Any], path: Path, directed: bool, notes: list[Note]
-) -> tuple[NDArray[Any], int]:
-    """The edges as (2, E) row numbers, and how many nodes there are at least."""
+) -> tuple[NDArray[Any], int, tuple[str, ...]]:
+    """The edges as (2, E) row numbers, the least number of nodes, and the arrays that say so."""
     name, matrix = _first_of(ADJACENCY, arrays)
     if matrix is not None and getattr(matrix, "ndim", 0) == 2:
         entries = _entries(matrix, name, path)
@@ -284,7 +274,7 @@ def _edges(
             notes.append(Note.info("entries-differ", file=str(path), name=name))
         if not directed and not _is_symmetric(entries):
             notes.append(Note.warning("not-symmetric", file=str(path), name=name))
-        return np.stack(entries.coords), int(matrix.shape[0])
+        return np.stack(entries.coords), int(matrix.shape[0]), (name,)
     name, listed = _first_of(EDGES, arrays)
     if listed is None:
         names = ", ".join(sorted(arrays)) or "nothing of the kind"
@@ -302,7 +292,7 @@ def _edges(
     pairs = listed if len(listed) == 2 else listed.T
     least = int(pairs.max(initial=-1)) + 1
     check_num_nodes(least, path)
-    return pairs, least
+    return pairs, least, (name, *weights)
 
 
 def _entries(matrix: Any, name: str, path: Path) -> Any:
@@ -324,6 +314,6 @@ def _entries(matrix: Any, name: str, path: Path) -> Any:
 
 
 def _is_symmetric(entries: Any) -> bool:
-    """Whether for every entry there is one on the other side of the diagonal."""
+    """Whether the pattern of entries is symmetric."""
     pattern = entries.astype(bool).tocsr()
     return bool((pattern != pattern.T.tocsr()).nnz == 0)

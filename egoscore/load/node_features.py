@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,18 +12,24 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn
-from egoscore.load.column import Column, Unusable, damage_phrase, unusable_phrase
 from egoscore.load.column_names import find, is_code
-from egoscore.load.infer import as_categories, find_placeholder, infer_column
+from egoscore.load.infer import Column, Unusable, as_categories, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
 from egoscore.load.table import SAMPLE, Table, decoded, is_text
-from egoscore.notes import Note
+from egoscore.notes import Note, damage_phrase, unusable_phrase
 from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
 _UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
-_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
+_MAX_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
+# Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
+_NINES = [float("9" * digits) for digits in range(2, 9)]
+_PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
+# The first or last day that programs know: 0001, 1753, 1899, 1900, 1970, 9999.
+_PLACEHOLDER_DAYS = {-719162.0, -79257.0, -25569.0, -25568.0, -25567.0, 0.0, 2932896.0}
+_MIN_ROWS = 3  # rows with a placeholder: fewer may be real
+_FAR = 3.0  # times the distance between the quartiles of the others
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ def read_features(
     notes: list[Note],
 ) -> Features:
     """The features in `loaded`, which is emptied; `extra` nodes without a row come at the end."""
-    columns = _inferred(loaded, table, options, notes)
+    columns = _infer_columns(loaded, table, options, notes)
     if options.impute is None:
         _refuse_damage(columns, table)
         _refuse_missing(columns, table)
@@ -54,14 +61,14 @@ def read_features(
     if codes and options.features is None:
         notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
     for column in columns:
-        _note_placeholder(column, table, notes)
+        _note_placeholder(column, notes)
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # one by one: once a column has become a feature it can be freed
-        parts += _filled(columns.pop(0), extra, table, notes)
-    return _stacked(parts)
+        parts += _fill(columns.pop(0), extra, notes)
+    return _stack(parts)
 
 
-def _inferred(
+def _infer_columns(
     loaded: dict[str, pa.ChunkedArray], table: Table, options: Options, notes: list[Note]
 ) -> list[Column]:
     columns = []
@@ -71,7 +78,7 @@ def _inferred(
         for name in list(loaded):
             column = loaded.pop(name)
             if name in categories:
-                found = as_categories(name, column)
+                found = as_categories(name, column, table.name)
             else:
                 found = _infer(name, column, table, notation)
             del column
@@ -130,13 +137,13 @@ def _infer(
 
 def _counts_rows(column: Column) -> bool:
     """Whether a column is 0, 1, 2 ... or 1, 2, 3 ..., like the index that pandas writes."""
-    steps = np.diff(column.parts[0][:_EXACT])
+    steps = np.diff(column.parts[0][:_MAX_EXACT])
     return column.kind == "number" and bool((steps == 1).all())
 
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:
     found = [
-        f"column '{c.name}' {damage_phrase(c.kind, **c.damage.fields)}"
+        f"column '{c.name}' {damage_phrase(c.kind, **vars(c.damage))}"
         for c in columns
         if c.damage is not None
     ]
@@ -164,55 +171,70 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
         if names:
             notes.append(Note.info("columns-read", table=table.name, kind=kind, columns=names))
     for column in columns:
+        traits = list(column.traits)
         if column.kind == "category":
-            fields = {"table": table.name, "column": column.name, "count": len(column.parts)}
-            notes.append(Note.info("column-categories", **fields, traits=list(column.traits)))
-        elif column.traits:
-            notes.append(format_note(column, table))
+            count = len(column.parts)
+            notes.append(column.info("column-categories", count=count, traits=traits))
+        elif traits:
+            notes.append(column.info("column-format", kind=column.kind, traits=traits))
 
 
-def format_note(column: Column, table: Table) -> Note:
-    """The format in which a column of numbers or dates was read."""
-    fields = {"table": table.name, "column": column.name, "kind": column.kind}
-    return Note.info("column-format", **fields, traits=list(column.traits))
-
-
-def damage_note(column: Column, table: Table) -> Note:
-    """The cells of a column that are treated as missing."""
-    assert column.damage is not None
-    fields = {"table": table.name, "column": column.name, "kind": column.kind}
-    return Note.warning("column-damaged", **fields, **column.damage.fields)
-
-
-def _note_placeholder(column: Column, table: Table, notes: list[Note]) -> None:
-    found = find_placeholder(column) if column.kind in ("number", "date") else None
+def _note_placeholder(column: Column, notes: list[Note]) -> None:
+    found = _find_placeholder(column) if column.kind in ("number", "date") else None
     if found is not None:
         value, count = found
         is_date = column.kind == "date"
         shown = FeatureColumn(column.name, "date").show(value) if is_date else f"{value:g}"
-        fields = {"table": table.name, "column": column.name, "value": shown, "count": count}
-        notes.append(Note.warning("placeholder", **fields))
+        notes.append(column.warning("placeholder", value=shown, count=count))
 
 
-def _filled(
-    column: Column, extra: int, table: Table, notes: list[Note]
+def _find_placeholder(column: Column) -> tuple[float, int] | None:
+    """A value that seems to stand for 'unknown', and its number of rows, if there is one.
+
+    It is one of the usual ones, the smallest or the largest of its column, there several times,
+    and far from all others (one below zero only needs to be the only negative one).
+    """
+    known = column.known().astype(np.float64) + column.offset
+    if not len(known):
+        return None
+    is_day = column.kind == "date"
+    usual, fewest = (_PLACEHOLDER_DAYS, 1) if is_day else (_PLACEHOLDERS, _MIN_ROWS)
+    for value in {float(known.min()), float(known.max())} & usual:
+        others = known[known != value]
+        count = len(known) - len(others)
+        if count >= fewest and len(others) > count and _stands_apart(is_day, value, others):
+            return value, count
+    return None
+
+
+def _stands_apart(is_day: bool, value: float, others: NDArray[Any]) -> bool:
+    if not is_day and value < 0.0 <= others.min():
+        return True
+    if not is_day and value == -1.0:
+        return False
+    low, high = np.quantile(others, (0.25, 0.75))
+    gap = min(abs(value - others.min()), abs(value - others.max()))
+    return bool(gap > (1.0 if is_day else _FAR) * (high - low))
+
+
+def _fill(
+    column: Column, extra: int, notes: list[Note]
 ) -> Iterator[tuple[FeatureColumn, NDArray[np.float32]]]:
-    """The features of a column without gaps, and one that flags the gaps."""
+    """The features of a column with gaps filled, and one that flags the gaps."""
     is_missing = np.concatenate([column.is_missing, np.ones(extra, dtype=bool)])
     has_gaps = bool(is_missing.any())
     if column.damage is not None:
-        notes.append(damage_note(column, table))
+        notes.append(column.warning("column-damaged", kind=column.kind, **vars(column.damage)))
     is_constant = _is_constant(column)
-    fields = {"table": table.name, "column": column.name}
     if is_constant:
-        notes.append(Note.info("column-constant", **fields))
+        notes.append(column.info("column-constant"))
     else:
         yield from _values(column, is_missing, extra)
     if has_gaps:
         fills = {"category": "no category", "yes/no": "mode"}
         fill = "constant" if is_constant else fills.get(column.kind, "median")
         count = int(np.count_nonzero(is_missing))
-        notes.append(Note.info("column-missing", **fields, count=count, fill=fill))
+        notes.append(column.info("column-missing", count=count, fill=fill))
         yield FeatureColumn(column.name, "missing"), is_missing.astype(np.float32)
 
 
@@ -232,13 +254,13 @@ def _values(
 
 
 def _typical(kind: str, known: NDArray[np.float32]) -> float:
-    """The median, or of yes and no the more frequent one."""
+    """The median, or the more frequent of yes and no."""
     if kind == "yes/no":
         return float(known.mean(dtype=np.float64) > 0.5)
     return float(np.median(known))
 
 
-def _stacked(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
+def _stack(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
     if not parts:
         return NO_FEATURES
     columns = tuple(column for column, _ in parts)
@@ -249,7 +271,7 @@ def _stacked(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features
 
 
 def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
-    """The same, with a number after names whose title is already taken."""
+    """The columns, with a number after names whose title is already taken."""
     result: list[FeatureColumn] = []
     taken: set[str] = set()
     for column in columns:

@@ -10,18 +10,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.load.column import Column
 from egoscore.load.column_names import (
     DOUBTFUL_ANSWERS,
     LABEL,
-    bare,
     find,
+    folded,
     is_answer,
     named_in,
 )
-from egoscore.load.id_column import find_ids, sure_ids
+from egoscore.load.column_roles import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
-from egoscore.load.infer import MOST_CATEGORIES, infer_column
+from egoscore.load.infer import MAX_CATEGORIES, Column, infer_column
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import Table
@@ -107,8 +106,8 @@ def take_labels(
     feature.
     """
     name = _label_column(nodes, options.label)
-    asked = {bare(feature) for feature in options.features or ()}
-    column = None if name is None or bare(name) in asked else loaded.pop(name, None)
+    asked = {folded(feature) for feature in options.features or ()}
+    column = None if name is None or folded(name) in asked else loaded.pop(name, None)
     _drop_answers(loaded, asked, nodes, notes)
     if name is None or column is None:
         return None
@@ -125,9 +124,9 @@ def take_labels(
 def _drop_answers(
     loaded: dict[str, pa.ChunkedArray], asked: set[str], table: Table, notes: list[Note]
 ) -> None:
-    """Remove columns from `loaded` that would give the answer away, unless they are `asked` for."""
-    for name in [c for c in loaded if is_answer(c) and bare(c) not in asked]:
-        if bare(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
+    """Remove columns from `loaded` that may hold the answer, unless they are `asked` for."""
+    for name in [c for c in loaded if is_answer(c) and folded(c) not in asked]:
+        if folded(name) in DOUBTFUL_ANSWERS and _is_measured(loaded[name], name, table):
             continue
         del loaded[name]
         notes.append(Note.info("answer-left-out", table=table.name, column=name))
@@ -138,13 +137,13 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
     found = _inferred(column, name, table)
     if found is None or found.kind != "number":
         return False
-    return len(np.unique(found.known())) > MOST_CATEGORIES
+    return len(np.unique(found.known())) > MAX_CATEGORIES
 
 
 def _read_labels(
     column: pa.ChunkedArray, name: str, table: Table, is_given: bool, notes: list[Note]
 ) -> NDArray[np.int8] | None:
-    """The labels, (rows,); None if a column only happens to be called so."""
+    """The labels (rows,); None if the column does not hold labels after all."""
     found = _inferred(column, name, table)
     values, pair = _zeros_and_ones(found)
     rule = f"Column '{name}' of {table.name} must hold 0 (normal) or 1 (outlier)"

@@ -12,17 +12,23 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.load.cell_formats import (
+    MINUSES,
     SPACE,
     Format,
     Parsed,
     Values,
     all_match,
     any_match,
+    as_floats,
     matches,
     parse,
     present_cells,
+    read_where,
+    symbols_in,
+    unit_of,
+    with_symbol,
+    without,
 )
-from egoscore.load.units import MINUSES, symbols_in, unit_of, with_symbol, without
 
 _APOSTROPHE = "['\u2019]"
 _SPACED = rf"\d{SPACE}\d{{3}}"
@@ -60,16 +66,15 @@ class _Style:
     @property
     def format(self) -> Format:
         """The style as a format of cells."""
-        return Format(partial(matches, pattern=self.pattern), self.read, self.traits)
+        return Format(self._read, self.traits)
 
-    def read(self, text: pa.Array) -> Values:
-        """The numbers in text of this style."""
+    def _read(self, text: pa.Array) -> Values:
+        return read_where(matches(text, self.pattern), text, self._numbers)
+
+    def _numbers(self, text: pa.Array) -> Values:
         text = pc.replace_substring_regex(text, self.between, "") if self.between else text
         text = pc.replace_substring(text, ",", ".") if self.has_decimal_comma else text
-        if self.has_letters:
-            return _times_letters(text)
-        numbers: Values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-        return numbers
+        return _times_letters(text) if self.has_letters else as_floats(text)
 
 
 def _times_letters(text: pa.Array) -> Values:
@@ -79,8 +84,7 @@ def _times_letters(text: pa.Array) -> Values:
     places: NDArray[np.int32] = place.to_numpy(zero_copy_only=False)
     factors = np.array([*_FACTORS.values(), 1.0])[places]
     bare = pc.replace_substring_regex(text, rf"{SPACE}?[A-Za-z]*$", "")
-    bases: Values = pc.cast(bare, pa.float64()).to_numpy(zero_copy_only=False)
-    numbers: Values = bases * factors
+    numbers: Values = as_floats(bare) * factors
     return numbers
 
 
@@ -127,7 +131,7 @@ def _with_comma(style: _Style) -> _Style:
 
 @dataclass(frozen=True)
 class Notation:
-    """What is known of the numbers of a table as a whole.
+    """How numbers are written in a table as a whole.
 
     `separator` is that of its cells, "" if there is none; `has_decimal_commas` says whether other
     columns show that the comma is the decimal point.
@@ -146,14 +150,14 @@ def parse_numbers(cells: pa.Array, notation: Notation) -> Parsed | None:
 
 
 def shows_decimal_commas(cells: pa.Array, separator: str) -> bool:
-    """Whether these are numbers with decimal commas beyond doubt."""
+    """Whether these are numbers with unambiguous decimal commas."""
     found = parse_numbers(cells, Notation(separator))
     traits = () if found is None else found[1]
     return "decimal-comma" in traits and not any(trait.startswith("or:") for trait in traits)
 
 
 def shows_decimal_points(cells: pa.Array) -> bool:
-    """Whether these are numbers some of which have a decimal point, and nothing else."""
+    """Whether these are all numbers, some of them with a decimal point."""
     found = parse_numbers(cells, Notation())
     return found is not None and any_match(cells, r"^\s*[+-]?(\d*\.(\d{1,2}|\d{4,})|0\.\d+)\s*$")
 
@@ -176,13 +180,13 @@ def _signed_formats(text: pa.Array, notation: Notation) -> Iterator[Format]:
 
 
 def are_padded(cells: pa.Array) -> bool:
-    """Whether cells are all digits and some have zeros in front, as codes have and numbers not."""
+    """Whether all cells are digits and some have leading zeros, as codes do."""
     text, _ = present_cells(cells)
     return len(text) > 0 and all_match(text, r"^\d+$") and any_match(text, r"^0\d")
 
 
 def are_codes(text: pa.Array) -> bool:
-    """Whether zeros in front show that these are no numbers, whatever they look like."""
+    """Whether leading zeros show that these are codes, not numbers."""
     return any_match(text, _CODE)
 
 
@@ -200,7 +204,7 @@ def _styles(text: pa.Array, notation: Notation) -> Iterator[_Style]:
     may_have_dots = any_match(text, r"\.") and all_match(text, _DOTS.pattern)
     if has_dots or (may_have_dots and notation.has_decimal_commas):
         yield _DOTS  # before the plain numbers: 10.300 is one of those as well
-    yield _doubted(_POINT, _DOTS) if may_have_dots and separator == ";" else _PLAIN
+    yield _ambiguous(_POINT, _DOTS) if may_have_dots and separator == ";" else _PLAIN
     if any_match(text, rf"(?i)\d{_LETTERS}") and unit_of(text) is None:
         yield _WITH_LETTERS
         if separator != ",":
@@ -218,7 +222,7 @@ def _styles(text: pa.Array, notation: Notation) -> Iterator[_Style]:
         yield _DECIMAL_COMMA
     if not groups and not decimals and separator != ",":
         is_decimal = separator == ";" and not any_match(text, _SHORT)
-        yield _doubted(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
+        yield _ambiguous(*((_DECIMAL_COMMA, _COMMAS) if is_decimal else (_COMMAS, _DECIMAL_COMMA)))
 
 
 def _has_dots(text: pa.Array) -> bool:
@@ -231,6 +235,6 @@ def _mostly_decimals(text: pa.Array) -> bool:
     return bool(2 * matches(text, _SURE_DECIMALS).sum() > matches(text, ",").sum())
 
 
-def _doubted(style: _Style, other: _Style) -> _Style:
+def _ambiguous(style: _Style, other: _Style) -> _Style:
     """The style where the other would fit as well."""
     return replace(style, traits=(*style.traits, f"or:{other.traits[0]}"))

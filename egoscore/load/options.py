@@ -66,7 +66,7 @@ class Options:
         return tuple(name for name in names if getattr(self, name) != getattr(default, name))
 
     def refuse(self, names: tuple[str, ...], reason: str) -> None:
-        """Refuse those of the named options that were given: none is ignored silently."""
+        """Refuse the named options that were given, so that none is silently ignored."""
         found = [option(name) for name in self.given if name in names]
         if found:
             raise InputError(f"{', '.join(found)} cannot be used here: {reason}.")

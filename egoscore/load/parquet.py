@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,12 @@ from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, i
 from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
 from egoscore.progress import Advance
 
-PARQUET, ARROW = b"PAR1", b"ARROW1"
-_ERRORS = (*STREAM_ERRORS, UnicodeDecodeError)
-_LEAST_WIDTH = 8  # bytes that a value may take once it is read
+_MIN_WIDTH = 8  # bytes that a value may take once it is read
 _NESTED_ROWS = 1 << 10  # in a batch, if some cells may hold many values
 
 
 class ParquetTable(Table):
-    """A Parquet file, called by its path or by `name`; only the columns asked for are read.
+    """A Parquet file, named by its path or by `name`; only the requested columns are read.
 
     A file may encode a billion rows in a few bytes: both what it declares and what it turns out
     to hold must stay below `stream_limit`.
@@ -31,10 +30,8 @@ class ParquetTable(Table):
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         self._path, self.name = path, name or str(path)
-        try:
+        with _reading(self.name, "Parquet"):
             self._schema = pq.read_schema(path)
-        except _ERRORS as error:
-            raise _incomplete(self.name, "Parquet") from error
         self._limit = stream_limit(path.stat().st_size)
         super().__init__(self.name, self._schema.names)
 
@@ -43,30 +40,25 @@ class ParquetTable(Table):
     ) -> dict[str, pa.ChunkedArray]:
         kinds = {column: self._schema.field(column).type for column in columns}
         title = f"Reading {Path(self.name).name}"
-        try:
-            with (
-                self._opened(kinds) as file,
-                self.bars(title, file.metadata.num_rows, "rows") as advance,
-            ):
-                return collect(self._batches(file, kinds, advance), kinds, encoded)
-        except _ERRORS as error:
-            raise _incomplete(self.name, "Parquet") from error
+        with (
+            _reading(self.name, "Parquet"),
+            self._open(kinds) as file,
+            self.bars(title, file.metadata.num_rows, "rows") as advance,
+        ):
+            return collect(self._batches(file, kinds, advance), kinds, encoded)
 
     def sample(self, column: str) -> pa.ChunkedArray:
         kind = self._schema.field(column).type
-        try:
-            with self._opened({column: kind}) as file:
-                batches = file.iter_batches(SAMPLE, columns=[column])
-                first = [_plain(batch.column(0), kind) for batch in islice(batches, 1)]
-        except _ERRORS as error:
-            raise _incomplete(self.name, "Parquet") from error
+        with _reading(self.name, "Parquet"), self._open({column: kind}) as file:
+            batches = file.iter_batches(SAMPLE, columns=[column])
+            first = [_plain(batch.column(0), kind) for batch in islice(batches, 1)]
         return pa.chunked_array(first, kind)
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
 
-    def _opened(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
-        """The file; text is kept by code at first, so that its size is known before it expands."""
+    def _open(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
+        """The file; text is dictionary-encoded at first, to know its size before it expands."""
         text = [name for name, kind in kinds.items() if is_text(kind)]
         file = pq.ParquetFile(self._path, read_dictionary=text)
         check_growth(_declared(file.metadata, kinds), self._limit, self.name)
@@ -89,18 +81,22 @@ class ParquetTable(Table):
 
 
 def _declared(metadata: Any, kinds: dict[str, pa.DataType]) -> int:
-    """The bytes that columns take at least once they are read, as the file declares them."""
-    size = 0
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(place)
-            kind = kinds.get(chunk.path_in_schema.partition(".")[0])
-            kind = kinds.get(chunk.path_in_schema, kind)
-            if kind is not None:
-                is_fixed = pa.types.is_fixed_size_binary(kind)
-                width = max(kind.byte_width, _LEAST_WIDTH) if is_fixed else _LEAST_WIDTH
-                size += chunk.num_values * width
-    return size
+    """The bytes that columns take at least once they are read, as the file declares them.
+
+    Values are counted, not rows: one row may hold a list of a billion.
+    """
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    chunks = (group.column(place) for group in groups for place in range(metadata.num_columns))
+    return sum(chunk.num_values * _width(chunk.path_in_schema, kinds) for chunk in chunks)
+
+
+def _width(path: str, kinds: dict[str, pa.DataType]) -> int:
+    """The bytes of a value in the column at a path, zero if the column is not read."""
+    kind = kinds.get(path, kinds.get(path.partition(".")[0]))
+    if kind is None:
+        return 0
+    is_fixed = pa.types.is_fixed_size_binary(kind)
+    return max(kind.byte_width, _MIN_WIDTH) if is_fixed else _MIN_WIDTH
 
 
 def _expanded(column: pa.Array) -> int:
@@ -119,7 +115,7 @@ def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
 def open_arrow(path: Path, name: str | None = None) -> ArrowTable:
     """A file in Arrow's own format (Feather), as a file or as a stream."""
     name = name or str(path)
-    try:
+    with _reading(name, "Arrow"):
         with pa.memory_map(str(path)) as source:
             try:
                 table = pa.ipc.open_file(source).read_all()
@@ -127,10 +123,13 @@ def open_arrow(path: Path, name: str | None = None) -> ArrowTable:
                 source.seek(0)
                 table = pa.ipc.open_stream(source).read_all()
         table.validate(full=True)  # damaged offsets must not be followed into memory
-    except STREAM_ERRORS as error:
-        raise _incomplete(name, "Arrow") from error
     return ArrowTable(name, table)
 
 
-def _incomplete(name: str, kind: str) -> InputError:
-    return InputError(f"{name} is not a complete {kind} file; write it again.")
+@contextmanager
+def _reading(name: str, kind: str) -> Iterator[None]:
+    """Report errors of pyarrow and the system as damage of the file."""
+    try:
+        yield
+    except (*STREAM_ERRORS, UnicodeDecodeError) as error:
+        raise InputError(f"{name} is not a complete {kind} file; write it again.") from error

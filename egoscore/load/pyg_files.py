@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import pickle
 import re
-import struct
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -21,16 +20,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import torch
 from torch import serialization
 
 from egoscore.errors import DatasetError
-from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.load.build import with_structure
-from egoscore.load.matrix_files import check_num_nodes, find_labels
+from egoscore.load.build import graph_from_arrays
+from egoscore.load.matrix_files import (
+    check_num_nodes,
+    find_labels,
+    refuse_column_options,
+)
 from egoscore.load.options import Loaded, Options
-from egoscore.load.unpack import naming, open_archive, opened_archive, parsing, read_member
+from egoscore.load.unpack import open_archive, open_archive_file, parsing, read_member
 from egoscore.notes import Note
 
 _NUMBERS = (
@@ -81,45 +82,35 @@ _STAND_INS: list[Any] = [
     (_plain_dict, "collections.defaultdict"),
 ]
 _EDGE_ATTRIBUTES = ("edge_attr", "edge_weight")
-# What torch's reader raises on damaged bytes and on pickles that make no sense.
-_TORCH_ERRORS = (
-    *(pickle.UnpicklingError, RuntimeError, ValueError, TypeError, AttributeError, LookupError),
-    *(EOFError, OSError, OverflowError, AssertionError, struct.error),
-)
-_ONE_AT_A_TIME = Lock()
+_TORCH_LOCK = Lock()
 
 
 def read_pyg_file(path: Path, options: Options) -> Loaded:
     """The graph in a PyG `.pt` file."""
+    refuse_column_options(path, options)
     contents = read_pyg(path)
     notes: list[Note] = []
-    y = None if contents.y is None else contents.y.numpy()
-    labels, _ = find_labels({"y": y}, len(contents.x), path, notes)
+    size, y = len(contents.x), None if contents.y is None else contents.y.numpy()
+    labels, _ = find_labels({"y": y}, size, path, notes)
     for name in contents.unused:
         notes.append(Note.info("edge-values-unused", file=str(path), name=name))
-    has_features = contents.x.shape[1] > 0
-    values = contents.x.numpy() if has_features else np.zeros((len(contents.x), 1))
-    with naming(path):
-        graph = AttributedGraph.from_edges(
-            contents.edge_index.numpy(), values, options.directed, labels=labels
-        )
-    if not has_features:
-        graph = with_structure(graph, notes)
-    return Loaded(graph, tuple(notes))
+    features = contents.x.numpy() if contents.x.shape[1] else None
+    edges = contents.edge_index.numpy()
+    return graph_from_arrays(path, edges, features, size, labels, options, notes)
 
 
 def read_pyg(path: str | Path) -> PygContents:
     """The tensors of a PyG `Data`, or of a plain dict, in a `.pt` or `.pt.zip` file."""
     path = Path(path)
-    with opened_archive(path) as archive:
+    with open_archive_file(path) as archive:
         if _is_container(archive):
-            container = _sealed(archive, path)
+            container = _repacked(archive, path)
         else:
             packed = read_member(archive, _pt_member(archive, path), path)
             with open_archive(packed, path) as inner:
-                container = _sealed(inner, path)
+                container = _repacked(inner, path)
     size = container.getbuffer().nbytes
-    return _contents(_fields(_unpickled(container, path), path), size, path)
+    return _contents(_fields(_unpickle(container, path), path), size, path)
 
 
 def _is_container(archive: zipfile.ZipFile) -> bool:
@@ -140,10 +131,10 @@ def _pt_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _sealed(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
-    """The same members in a new container.
+def _repacked(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
+    """The members of an archive in a new one.
 
-    Torch reads zip with its own code. This way it only sees sizes that were measured.
+    Torch parses zip files with its own code; so it only sees sizes that were checked.
     """
     if not _is_container(archive):
         raise DatasetError(f"The .pt file in {path} was not written by torch.save.")
@@ -155,8 +146,8 @@ def _sealed(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
     return container
 
 
-def _unpickled(container: io.BytesIO, path: Path) -> Any:
-    with parsing(path, *_TORCH_ERRORS), _ONE_AT_A_TIME, warnings.catch_warnings():
+def _unpickle(container: io.BytesIO, path: Path) -> Any:
+    with parsing(path), _TORCH_LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with _only_stand_ins():
@@ -173,7 +164,7 @@ def _unpickled(container: io.BytesIO, path: Path) -> Any:
 
 @contextmanager
 def _only_stand_ins() -> Iterator[None]:
-    """Allow torch's reader the stand-ins and nothing else, whatever was allowed before.
+    """Allow torch's reader the stand-ins and nothing else.
 
     If PyG is imported, it has allowed its own classes under the same names, and which of the two
     torch takes would be left to chance.

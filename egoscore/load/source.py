@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from egoscore.errors import DatasetError, InputError
@@ -12,17 +13,35 @@ from egoscore.load.build import read_tables
 from egoscore.load.datasets import is_dataset, load_dataset, unknown_dataset
 from egoscore.load.graph_files import read_graph_xml
 from egoscore.load.matrix_files import read_matrix_file
-from egoscore.load.open_table import GRAPH_ENDINGS, SPREADSHEET_ENDINGS
+from egoscore.load.open_table import (
+    SPREADSHEET_ENDINGS,
+    TABLE_READERS,
+    TEXT_ENDINGS,
+    is_pipe,
+)
 from egoscore.load.options import Loaded, Options
-from egoscore.load.pipes import is_pipe
-from egoscore.load.unpack import expand_home, plain_ending, require_file, spreadsheet
+from egoscore.load.unpack import expand_home, plain_ending, require_file
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
 from egoscore.text import option
 
-_TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".edges")
-_ENDINGS = (*_TABLE_ENDINGS, *GRAPH_ENDINGS, *SPREADSHEET_ENDINGS)
-_OF_COLUMNS = tuple(field.name for field in fields(Options) if field.name != "directed")
+_TABLE_ENDINGS = (*TEXT_ENDINGS, *TABLE_READERS)
+
+
+def _read_pyg(path: Path, options: Options) -> Loaded:
+    from egoscore.load.pyg_files import read_pyg_file  # which takes a second to import torch
+
+    return read_pyg_file(path, options)
+
+
+_GRAPH_READERS: dict[str, Callable[[Path, Options], Loaded]] = {
+    ".graphml": read_graph_xml,
+    ".gexf": read_graph_xml,
+    ".npz": read_matrix_file,
+    ".mat": read_matrix_file,
+    ".pt": _read_pyg,
+}
+_ENDINGS = (*_TABLE_ENDINGS, *_GRAPH_READERS, *SPREADSHEET_ENDINGS)
 
 
 def load_source(source: str, data_dir: str | Path | None = None) -> AttributedGraph:
@@ -62,23 +81,21 @@ def read_source(
 
 
 def _is_path(path: Path) -> bool:
-    """Whether a word can only mean a file, whether or not it exists."""
+    """Whether a word can only be the path of a file, even if it does not exist."""
     return len(path.parts) > 1 or plain_ending(path) in _ENDINGS
 
 
 def _read_file(path: Path, options: Options, bars: Bars) -> Loaded:
-    if plain_ending(path) in SPREADSHEET_ENDINGS:
-        raise spreadsheet(path)
-    if plain_ending(path) in GRAPH_ENDINGS:
+    if plain_ending(path) in _GRAPH_READERS:
         with bars(f"Reading {path.name}", None, ""):
             return read_network_file(path, options)
-    if plain_ending(path) in _TABLE_ENDINGS:
+    if plain_ending(path) in (*_TABLE_ENDINGS, *SPREADSHEET_ENDINGS):  # which is refused
         loaded = read_tables(path, None, options, bars)
         note = Note.info("edge-list", table=str(path))
         return replace(loaded, notes=(note, *loaded.notes))
     raise InputError(
         f"{path} is not of a known type; there are {', '.join(_TABLE_ENDINGS)} for tables and "
-        f"{', '.join(GRAPH_ENDINGS)} for graphs."
+        f"{', '.join(_GRAPH_READERS)} for graphs."
     )
 
 
@@ -86,26 +103,19 @@ def read_network_file(path: str | Path, options: Options | None = None) -> Loade
     """The graph in a GraphML, GEXF, `.npz`, `.mat` or PyG `.pt` file."""
     options = options or Options()
     path = require_file(path)
-    ending = plain_ending(path)
-    if ending not in GRAPH_ENDINGS:
+    reader = _GRAPH_READERS.get(plain_ending(path))
+    if reader is None:
         raise InputError(
             f"{path} does not have the extension of a file with a whole graph "
-            f"({', '.join(GRAPH_ENDINGS)}); pass tables as {option('edges')} and "
+            f"({', '.join(_GRAPH_READERS)}); pass tables as {option('edges')} and "
             f"{option('nodes')}."
         )
-    if ending in (".graphml", ".gexf"):
-        return read_graph_xml(path, ending, options)
-    options.refuse(_OF_COLUMNS, f"{path} has no columns with names, only matrices")
-    if ending != ".pt":
-        return read_matrix_file(path, ending, options)
-    from egoscore.load.pyg_files import read_pyg_file
-
-    return read_pyg_file(path, options)
+    return reader(path, options)
 
 
 def _tables_in(folder: Path) -> tuple[Path, Path | None]:
     """The tables of edges and of nodes in a folder."""
-    edges, nodes = (_only(folder, stem) for stem in ("edges", "nodes"))
+    edges, nodes = (_find_table(folder, stem) for stem in ("edges", "nodes"))
     if edges is None:
         raise InputError(
             f"{folder / 'edges.csv'} does not exist; the folder needs a table called edges (.csv, "
@@ -114,7 +124,7 @@ def _tables_in(folder: Path) -> tuple[Path, Path | None]:
     return edges, nodes
 
 
-def _only(folder: Path, stem: str) -> Path | None:
+def _find_table(folder: Path, stem: str) -> Path | None:
     found = sorted(
         path
         for path in folder.iterdir()

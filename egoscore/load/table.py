@@ -1,4 +1,4 @@
-"""A table before it is read: its name, its columns, and their cells on demand."""
+"""A table before it is read: its name and columns; cells are read on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from egoscore.text import option
 
 INDEX = "__index_level_0__"  # pyarrow's name for the nameless index of a pandas frame
 SAMPLE = 300  # rows to inspect before all are read
-_BETWEEN = 4  # batches after which freed memory goes back to the system
+_RELEASE_EVERY = 4  # batches after which freed memory goes back to the system
 
 
 class Table(ABC):
@@ -126,56 +126,46 @@ def collect(
     Columns of text in `encoded` are dictionary-encoded, so that their text is never in memory as
     a whole.
     """
-    columns = {
-        name: _EncodedText() if name in encoded and is_text(kind) else _Chunks(kind)
+    columns: dict[str, list[pa.Array] | _EncodedText] = {
+        name: _EncodedText() if name in encoded and is_text(kind) else []
         for name, kind in kinds.items()
     }
     for number, batch in enumerate(batches):
         for column, chunk in zip(columns.values(), batch.columns, strict=True):
-            column.add(chunk)
-        if number % _BETWEEN == 0:
+            column.append(chunk)
+        if number % _RELEASE_EVERY == 0:
             release_memory()
-    return {name: column.column() for name, column in columns.items()}
+    return {
+        name: pa.chunked_array(column, kinds[name]) if isinstance(column, list) else column.array()
+        for name, column in columns.items()
+    }
 
 
-class _Chunks:
-    """A column as it is."""
-
-    def __init__(self, kind: pa.DataType) -> None:
-        self._kind, self._chunks = kind, list[pa.Array]()
-
-    def add(self, chunk: pa.Array) -> None:
-        """Append rows."""
-        self._chunks.append(chunk)
-
-    def column(self) -> pa.ChunkedArray:
-        """All rows."""
-        return pa.chunked_array(self._chunks, self._kind)
-
-
-class _EncodedText(_Chunks):
+class _EncodedText:
     """A column of text as codes; texts of new chunks are merged once they outnumber the known ones.
 
     Missing text becomes empty. (pyarrow's `unify_dictionaries` takes ten times as long.)
     """
 
     def __init__(self) -> None:
-        super().__init__(pa.string())
+        self._chunks = list[pa.Array]()
         self._known = pa.array([], pa.string())
         self._codes = list[NDArray[np.int32]]()
         self._num_new = 0
 
-    def add(self, chunk: pa.Array) -> None:
+    def append(self, chunk: pa.Array) -> None:
+        """Add rows."""
         encoded = chunk.cast(pa.string()).fill_null("").dictionary_encode()
         self._chunks.append(encoded)
         self._num_new += len(encoded.dictionary)
         if self._num_new > len(self._known):
             self._merge()
 
-    def column(self) -> pa.ChunkedArray:
+    def array(self) -> pa.ChunkedArray:
+        """All rows."""
         self._merge()
         if not self._codes:
-            return super().column()
+            return pa.chunked_array([], pa.string())
         codes = pa.array(np.concatenate(self._codes))
         return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, self._known)])
 

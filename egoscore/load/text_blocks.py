@@ -18,14 +18,14 @@ from egoscore.jit import compiled
 _RUN = re.compile(rb"[ \t]+")
 _AROUND_LINES = re.compile(rb"[ \t]*(\r\n|\n|\r)[ \t]*")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_PIECE = 1 << 20
+_CHUNK = 1 << 20
 _BLOCK = 1 << 21  # the usual size of a block
 _BOM = b"\xef\xbb\xbf"  # pyarrow removes it from the beginning of every block
 _QUOTE, _NEW_LINE, _RETURN = b'"\n\r'
 
 
 class LongRowError(Exception):
-    """A row is longer than any may be."""
+    """A row is too long."""
 
 
 class ByteStream:
@@ -46,23 +46,23 @@ class ByteStream:
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, none at the end."""
         while not self._left:
-            piece = self._raw.read(_PIECE)
-            self._left = self._prepared(piece)
+            piece = self._raw.read(_CHUNK)
+            self._left = self._decode(piece)
             if not piece:
                 break
         size = len(self._left) if size < 0 else size
         given, self._left = self._left[:size], self._left[size:]
         return given
 
-    def _prepared(self, piece: bytes) -> bytes:
+    def _decode(self, piece: bytes) -> bytes:
         if self._decoder is not None:
             piece = self._decoder.decode(piece, not piece).encode()
         self.quotes += piece.count(b'"')
         self.has_nul = self.has_nul or b"\x00" in piece
         self.last_byte = piece.rstrip(b"\r\n")[-1:] or self.last_byte
-        return self._joined(piece) if self._joins_spaces else piece
+        return self._join_spaces(piece) if self._joins_spaces else piece
 
-    def _joined(self, piece: bytes) -> bytes:
+    def _join_spaces(self, piece: bytes) -> bytes:
         """The piece with one tab for every run of spaces; a run may continue in the next piece."""
         whole = self._held + piece
         kept = whole.rstrip(b" \t\r\n")
@@ -79,7 +79,7 @@ class ByteStream:
     def lines(self) -> Iterator[str]:
         """The text line by line."""
         rest = b""
-        while piece := self.read(_PIECE):
+        while piece := self.read(_CHUNK):
             *whole, rest = (rest + piece).split(b"\n")
             yield from (f"{line.decode(errors='replace')}\n" for line in whole)
         yield rest.decode(errors="replace")
@@ -93,10 +93,10 @@ class ByteStream:
 
 def row_blocks(stream: ByteStream, separator: str, skip: int, most: int) -> Iterator[bytes]:
     """The rows below the first `skip` lines; none may be longer than `most` bytes."""
-    rest = _below(stream, skip)
+    rest = _after_lines(stream, skip)
     while True:
         wanted = min(max(_BLOCK, 2 * len(rest)), most)
-        block, is_last = _filled(stream, rest, wanted)
+        block, is_last = _fill(stream, rest, wanted)
         end = len(block) if is_last else _end_of_rows(block, separator)
         if end:
             yield _BOM + block[:end] if block.startswith(_BOM) else block[:end]
@@ -107,13 +107,13 @@ def row_blocks(stream: ByteStream, separator: str, skip: int, most: int) -> Iter
         rest = block[end:]
 
 
-def _below(stream: ByteStream, skip: int) -> bytes:
-    """The beginning of what is below `skip` lines."""
+def _after_lines(stream: ByteStream, skip: int) -> bytes:
+    """The first bytes after `skip` lines."""
     held, place = stream.read(len(_BOM)).removeprefix(_BOM), 0
     for _ in range(skip):
         found = _LINE_END.search(held, place)
         while found is None or found.end() == len(held):  # the line goes on, or its end does
-            piece = stream.read(_PIECE)
+            piece = stream.read(_CHUNK)
             if not piece:
                 return b"" if found is None else held[found.end() :]
             held, place = held[place:] + piece, 0
@@ -122,11 +122,11 @@ def _below(stream: ByteStream, skip: int) -> bytes:
     return held[place:]
 
 
-def _filled(stream: ByteStream, start: bytes, size: int) -> tuple[bytes, bool]:
+def _fill(stream: ByteStream, start: bytes, size: int) -> tuple[bytes, bool]:
     """A block that begins with `start`, up to `size` bytes, and whether it is the last."""
     pieces, missing = [start], size - len(start)
     while missing > 0:
-        piece = stream.read(min(missing, _PIECE))
+        piece = stream.read(min(missing, _CHUNK))
         if not piece:
             return b"".join(pieces), True
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""Files as plain bytes, whatever they are compressed with, and within plausible sizes.
+"""Files as plain bytes: decompressed as they are read, and refused if they expand too much.
 
 A file may come from anywhere: nothing in it is executed, nothing is unpacked to disk, and no size
 it declares is trusted. Everything that can expand has a limit, see `archive_limit` and
@@ -10,9 +10,7 @@ from __future__ import annotations
 import io
 import lzma
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from egoscore.errors import DatasetError, InputError
+from egoscore.errors import DatasetError, EgoScoreError, InputError
 from egoscore.text import option
 
 # The first bytes identify the compression: names lie more often.
@@ -32,17 +30,13 @@ _ENCRYPTED = 0x1
 
 # DGraph-Fin, the largest public file, unpacks to less than 1 GiB, and real features shrink less
 # than 100-fold; deflate itself stops at about 1000-fold.
-_MOST_BYTES = 4 * 2**30
-_MOST_GROWTH = 200
-_ANY_ARCHIVE, _ANY_STREAM = 2**26, 2**28  # however small the file
-_PIECE = 2**20
+_MAX_BYTES = 4 * 2**30
+_MAX_GROWTH = 200
+_SMALL_ARCHIVE, _SMALL_STREAM = 2**26, 2**28  # however small the file
+_CHUNK = 2**20
 
 # What decompressors, pyarrow and the system raise on damaged bytes.
 STREAM_ERRORS = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
-_ZIP_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    *(ValueError, OverflowError, NotImplementedError),
-)
 
 
 def archive_limit(size: int) -> int:
@@ -50,22 +44,24 @@ def archive_limit(size: int) -> int:
 
     200 times its size, or 64 MiB if that is more, and never above 4 GiB.
     """
-    return min(_MOST_BYTES, max(_ANY_ARCHIVE, _MOST_GROWTH * size))
+    return min(_MAX_BYTES, max(_SMALL_ARCHIVE, _MAX_GROWTH * size))
 
 
 def stream_limit(size: int) -> int:
     """The most bytes a table of that size may expand to: 200 times as many, at least 256 MiB."""
-    return max(_ANY_STREAM, _MOST_GROWTH * size)
+    return max(_SMALL_STREAM, _MAX_GROWTH * size)
 
 
 @contextmanager
-def parsing(path: str | Path, *errors: type[Exception]) -> Iterator[None]:
-    """Report the `errors` that a parsing library raises as damage of the file.
+def parsing(path: str | Path, errors: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Report what a parsing library raises, or only these `errors`, as damage of the file.
 
     Only the call of that library belongs inside, so that bugs of our own surface as themselves.
     """
     try:
         yield
+    except EgoScoreError:
+        raise
     except MemoryError as error:
         raise DatasetError(f"The file {path} does not fit into memory.") from error
     except errors as error:
@@ -75,7 +71,7 @@ def parsing(path: str | Path, *errors: type[Exception]) -> Iterator[None]:
 
 
 def damaged(path: str | Path) -> DatasetError:
-    """The refusal of a file whose content makes no sense."""
+    """The error for a file that cannot be parsed."""
     return DatasetError(f"The file {path} is damaged or incomplete; get a fresh copy of it.")
 
 
@@ -89,9 +85,9 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+def open_archive_file(path: Path) -> Iterator[zipfile.ZipFile]:
     """The zip archive in a file, checked as by `open_archive`."""
-    with parsing(path, OSError):
+    with parsing(path, (OSError,)):
         source = path.open("rb")
     with source, open_archive(source, path) as archive:
         yield archive
@@ -103,7 +99,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
     Members may be stored or deflated, the two compressions that unpack piece by piece. `path` is
     only the name for messages: `source` may itself be a member of that file.
     """
-    with parsing(path, *_ZIP_ERRORS):
+    with parsing(path):
         size = source.seek(0, io.SEEK_END)
         is_archive = zipfile.is_zipfile(source)
     if size == 0:
@@ -113,7 +109,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
             f"The file {path} is not a zip archive, as files of this kind are, or is cut short; "
             "get a fresh copy of it."
         )
-    with parsing(path, *_ZIP_ERRORS):
+    with parsing(path):
         archive = zipfile.ZipFile(source)
     _check_members(archive.infolist(), size, path)
     return archive
@@ -145,8 +141,8 @@ def check_growth(expanded: int, limit: int, path: str | Path) -> None:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> io.BytesIO:
     """The bytes of one member, read piece by piece and never beyond its checked size."""
     content = io.BytesIO()
-    with parsing(path, *_ZIP_ERRORS), archive.open(member) as stream:
-        while content.tell() <= member.file_size and (piece := stream.read(_PIECE)):
+    with parsing(path), archive.open(member) as stream:
+        while content.tell() <= member.file_size and (piece := stream.read(_CHUNK)):
             content.write(piece)
     if content.tell() != member.file_size:
         raise DatasetError(f"The file {path} is damaged: a member differs from its declared size.")
@@ -178,12 +174,12 @@ def expand_home(path: str | Path) -> Path:
 
 
 def empty(name: str | Path) -> InputError:
-    """The refusal of an empty file."""
+    """The error for an empty file."""
     return InputError(f"{name} is empty; a table needs a header and rows below it.")
 
 
 def spreadsheet(name: str | Path) -> InputError:
-    """The refusal of a workbook."""
+    """The error for a workbook."""
     return InputError(
         f"{name} is a spreadsheet, which cannot be read; save its sheets as CSV and pass those as "
         f"{option('edges')} and {option('nodes')}."
@@ -225,7 +221,7 @@ def open_stream(path: Path, name: str | None = None) -> Any:
         file = path.open("rb")
         return _Unpacked(lzma.open(file), file.tell, path, name, file)
     if start.startswith(_ZIP):
-        return _only_member(path, name)
+        return _open_only_member(path, name)
     codec = next((known for magic, known in _CODECS.items() if start.startswith(magic)), None)
     plain = pa.OSFile(str(path))
     if codec is None:
@@ -245,12 +241,12 @@ class _Unpacked:
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, none at the end; all that is left if it is negative."""
         if size < 0:
-            return b"".join(iter(lambda: self.read(_PIECE), b""))
+            return b"".join(iter(lambda: self.read(_CHUNK), b""))
         piece: bytes = self._stream.read(size)
         self._room -= len(piece)
         if self._room < 0:
             raise InputError(
-                f"{self._name} unpacks to more than {_MOST_GROWTH} times its size, as no table "
+                f"{self._name} unpacks to more than {_MAX_GROWTH} times its size, as no table "
                 "does; unpack it yourself and look at it."
             )
         return piece
@@ -268,7 +264,7 @@ class _Unpacked:
         self.close()
 
 
-def _only_member(path: Path, name: str) -> Any:
+def _open_only_member(path: Path, name: str) -> Any:
     with path.open("rb") as file, open_archive(file, Path(name)) as archive:
         if any(member.startswith("xl/") for member in archive.namelist()):
             raise spreadsheet(name)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from egoscore.explain.causes import far_by_itself
 from egoscore.explain.explainer import shortened
-from egoscore.explain.explanation import Explanation
+from egoscore.explain.explanation import Explanation, far_by_itself
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.notes import Note

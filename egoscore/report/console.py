@@ -1,8 +1,8 @@
-"""The output of the command line."""
+"""The output of the command line: for people, and as JSON for programs."""
 
 from __future__ import annotations
 
-import math
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from egoscore.detectors import vocabulary_of
+from egoscore.detectors import label_of, vocabulary_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.report.notes import render
 from egoscore.report.sentences import accuracy, flagged, summary
-from egoscore.report.top_nodes import cause_in_short, top_rows
-from egoscore.run.layout import REPORT_FILE
-from egoscore.text import brief, counted, numeral, printable
+from egoscore.report.top_nodes import cause_in_short, other_components, parts_of, top_rows
+from egoscore.run.directory import REPORT_FILE
+from egoscore.text import brief, counted, numeral, percent, printable
 
 if TYPE_CHECKING:
     from egoscore.detect import Detection
-    from egoscore.explain.explanation import Explanation
+    from egoscore.detectors.base import Vocabulary
     from egoscore.graph import AttributedGraph
     from egoscore.load.datasets import DatasetEntry
     from egoscore.notes import Note
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _WIDE = 200  # columns if the output is not a terminal
 _LONG_ID, _LEAST_ROOM, _ROOM, _BORDER = 24, 24, 48, 3  # columns
 _MOST_LINES = 3  # of a reason
+_LONGEST = 120  # characters of a name
+_WIDEST = 80  # columns of a table about one node, also outside a terminal
+_SHOWN = ("node", "score", "rank", "percentile", "p_value", "flag", "significant", "ego_size")
 
 
 def make_console(stderr: bool = False) -> Console:
@@ -162,8 +165,8 @@ def _why(why: Explanation, room: int) -> str:
     column, only the names of the causes.
     """
     if room < _LEAST_ROOM or not why.causes:
-        return printable(", ".join(why.causes) or cause_in_short(why))
-    others = f"; also {', '.join(why.causes[1:])}" if why.causes[1:] else ""
+        return printable(", ".join(map(label_of, why.causes)) or cause_in_short(why))
+    others = f" (also {', '.join(map(label_of, why.causes[1:]))})" if why.causes[1:] else ""
     first = cause_in_short(why)
     texts = [printable(text) for text in (first + others, first)]
     whole = next((text for text in texts if cell_len(text) <= room), None)
@@ -182,21 +185,17 @@ def show_datasets(entries: Sequence[DatasetEntry]) -> None:
     make_console().print(table)
 
 
-_LONGEST = 120  # characters of a name
-_WIDEST = 80  # columns of a table, also outside a terminal
-
-
-def show_explanation(found: Explanation) -> None:
+def show_explanation(found: Explanation, words: Vocabulary) -> None:
     """Print the summary, then the numbers behind it."""
     console = make_console()
-    say(console, printable(found.summary))
+    say(console, found.summary)
     flag = "above" if found.flag else "not above"
-    lower = math.floor(10 * found.percentile) / 10  # rounded down: never 100%
+    contrast = f" {words.contrasted(found)}" if found.ego_size > 1 else ""
     say(
         console,
-        f"Score {numeral(found.score)}, {flag} the threshold, higher than {lower:.1f}% of the "
-        f"nodes; {counted(found.ego_size, 'node')} in its ego-graph; energy "
-        f"{numeral(found.energy_before, 3)}, expected {numeral(found.energy_after, 3)}.",
+        f"The score {numeral(found.score)} is {flag} the threshold and higher than that of "
+        f"{percent(found.percentile)}% of the nodes. The ego-graph has "
+        f"{counted(found.ego_size, 'node')}.{contrast}",
     )
     width = min(console.width, _WIDEST)
     for title, deviations in (
@@ -212,8 +211,15 @@ def show_explanation(found: Explanation) -> None:
     }.items():
         if ties:
             say(console, f"{title}: {_listed(ties)}.")
-    say(console, printable(f"Among {found.compared_with}:"))
-    console.print(_components(found), width=width)
+    if found.questions:
+        parts = parts_of(found.questions, found.num_nodes)
+        answers = [(one.label, one.answer, one.percentile) for one in parts]
+        say(console, f"Among {words.compared_with}:")
+        console.print(_percentiles("question", answers), width=width)
+    if components := other_components(found):
+        measured = [(one.name.replace("_", " "), one.value, one.percentile) for one in components]
+        say(console, f"Among {found.compared_with}:")
+        console.print(_percentiles("component", measured), width=width)
 
 
 def _deviations(title: str, deviations: Sequence[Deviation]) -> Table:
@@ -239,11 +245,47 @@ def _shown(tie: Tie) -> str:
     return f"{brief(tie.node, _LONGEST)} ({surprise:+.1f})"
 
 
-def _components(found: Explanation) -> Table:
+def _percentiles(kind: str, rows: Sequence[tuple[str, float, float]]) -> Table:
     table = Table()
-    table.add_column("component")
+    table.add_column(kind)
     table.add_column("value", justify="right")
     table.add_column("higher than", justify="right")
-    for one in found.components:
-        table.add_row(one.name.replace("_", " "), numeral(one.value), f"{one.percentile:.1f}%")
+    for name, value, percentile in rows:
+        table.add_row(Text(name), numeral(value), f"{percent(percentile)}%")
     return table
+
+
+def detection_record(found: Detection, top: int) -> str:
+    """One JSON object: graph, notes, threshold, caveats, evaluation and the highest nodes."""
+    kept, graph = found.findings, found.graph
+    words = vocabulary_of(found.detector.preset)
+    record = {
+        "run": str(found.path),
+        "network": {
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": graph.num_features,
+            "directed": graph.directed,
+            "dropped_self_loops": graph.dropped_self_loops,
+            "dropped_duplicates": graph.dropped_duplicates,
+        },
+        "notes": [render(note) for note in kept.notes],
+        "meaning": words.meaning(kept.questions, graph.num_nodes),
+        "threshold": kept.threshold,
+        "rule": render(kept.rule),
+        "num_flagged": kept.num_flagged,
+        "remarks": [render(note) for note in kept.caveats],
+        "codes": [asdict(note) for note in (*kept.notes, kept.rule, *kept.caveats)],
+        "evaluation": found.evaluation and asdict(found.evaluation),
+        "top": _highest(found, top),
+    }
+    return json.dumps(record)
+
+
+def _highest(found: Detection, top: int) -> list[dict[str, Any]]:
+    """The highest nodes; explained ones with causes, reason and summary."""
+    shown = [name for name in _SHOWN if name in found.ranking.column_names]
+    rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(shown).to_pylist()
+    for row, why in zip(rows, found.findings.explanations, strict=False):
+        row |= {"causes": why.causes, "reason": why.reason, "summary": why.summary}
+    return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,10 +115,8 @@ def _tries(name: str, circle: Circle, centre: Circle) -> Iterator[Label]:
 
 SHADES = 9  # the number of shades in the style sheet
 WIDTH, HEIGHT = 340.0, 270.0
-_MOST_NODES = 60
-_ONE_RING = 16  # neighbours; more are drawn on two rings
 _NAMED = 12  # neighbours; names of more are shown on hover only
-_CENTRE, RING = 11.0, 4.0  # the radius of the centre, and the width of its ring
+_CENTRE, RING, _DOT = 11.0, 4.0, 9.0  # the radius of the centre, the width of its ring, other radii
 _FADES = 0.8  # the weight of an edge falls by this factor per place in between
 
 Edge = tuple[int, int]
@@ -161,9 +159,8 @@ class Drawing:
 
 def draw(picture: Picture) -> Drawing:
     """Lay out a picture: the centre in the middle, its neighbours around it."""
-    count = min(len(picture.nodes), _MOST_NODES)
-    before, after = _edges(picture.before, count), _edges(picture.after, count)
-    places = layout(count, before | after)
+    before, after = _edges(picture.before), _edges(picture.after)
+    places = layout(len(picture.nodes), before | after)
     views = []
     for edges, others, shades, where in (
         (before, after, picture.shade_before, "actual"),
@@ -171,26 +168,23 @@ def draw(picture: Picture) -> Drawing:
     ):
         own = edges - others
         text = (
-            f"Ego-graph of {brief(picture.nodes[0])}, {where}: {counted(count, 'node')}, "
+            f"Ego-graph of {brief(picture.nodes[0])}, {where}: {counted(len(places), 'node')}, "
             f"{counted(len(edges), 'edge')}, {len(own)} of them only in this picture."
         )
-        dots = _dots(picture.nodes[:count], shades, places)
+        dots = _dots(picture.nodes, shades, places)
         views.append(View(dots, _path(edges & others, places), _path(own, places), text))
-    left_out = picture.left_out + len(picture.nodes) - count
-    return Drawing(views[0], views[1], picture.shade, left_out)
+    return Drawing(views[0], views[1], picture.shade, picture.left_out)
 
 
 def layout(count: int, edges: Iterable[Edge]) -> NDArray[np.float64]:
-    """Coordinates (count, 2), the centre first; many neighbours are placed on two rings."""
+    """Coordinates (count, 2): the first node in the middle, the others on a circle around it."""
     places = np.tile([WIDTH / 2, HEIGHT / 2], (count, 1))
     around = count - 1
     slots = around + 1 - around % 2  # an odd number: no edge between two runs through the centre
-    outer = 92.0 if around <= _NAMED else 118.0
-    for turn, node in enumerate(around_the_circle(count, edges)):
-        is_inner = around > _ONE_RING and turn % 2 == 1
-        angle = 2 * np.pi * turn / slots - np.pi / 2
-        reach = 0.62 * outer if is_inner else outer
-        places[node] += reach * np.array([np.cos(angle), np.sin(angle)])
+    reach = 92.0 if around <= _NAMED else 118.0
+    angles = 2 * np.pi * np.arange(around) / slots - np.pi / 2
+    order = around_the_circle(count, edges)
+    places[order] += reach * np.column_stack([np.cos(angles), np.sin(angles)])
     return np.round(places, 1)
 
 
@@ -214,8 +208,8 @@ def around_the_circle(count: int, edges: Iterable[Edge]) -> list[int]:
     return order
 
 
-def _edges(pairs: Iterable[Edge], count: int) -> set[Edge]:
-    return {(min(a, b), max(a, b)) for a, b in pairs if a != b and max(a, b) < count}
+def _edges(pairs: Iterable[Edge]) -> set[Edge]:
+    return {(min(a, b), max(a, b)) for a, b in pairs if a != b}
 
 
 def _path(edges: Iterable[Edge], places: NDArray[np.float64]) -> str:
@@ -229,27 +223,17 @@ def _path(edges: Iterable[Edge], places: NDArray[np.float64]) -> str:
 def _dots(
     nodes: tuple[str, ...], shades: tuple[float, ...], places: NDArray[np.float64]
 ) -> tuple[Dot, ...]:
-    around = len(nodes) - 1
-    per_ring = max(1, around if around <= _ONE_RING else around // 2)
-    radius = round(float(np.clip(0.35 * 2 * np.pi * 92.0 / per_ring, 4.0, 9.0)), 1)
-    written = _written(nodes, radius, places)
-    found = []
-    for number, name in enumerate(nodes):
-        x, y = map(float, places[number])
-        shade = _step(shades[number] if number < len(shades) else np.nan)
-        size = radius if number else _CENTRE
-        found.append(Dot(x, y, size, shade, brief(name), written[number]))
-    return tuple(found)
-
-
-def _written(
-    nodes: tuple[str, ...], radius: float, places: NDArray[np.float64]
-) -> list[Label | None]:
-    """The label of the centre, and those of its neighbours if there are few."""
-    sizes = [_CENTRE + RING, *[radius] * (len(nodes) - 1)]
+    """The nodes; neighbours have labels if there are few."""
+    sizes = [_CENTRE, *[_DOT] * (len(nodes) - 1)]
     circles = [Circle(float(x), float(y), r) for (x, y), r in zip(places, sizes, strict=True)]
-    found = labels(nodes, circles, WIDTH, HEIGHT)
-    return found if len(nodes) - 1 <= _NAMED else [found[0]] + [None] * (len(nodes) - 1)
+    ringed = [replace(circles[0], radius=_CENTRE + RING), *circles[1:]]
+    written = labels(nodes, ringed, WIDTH, HEIGHT)
+    found = []
+    for number, (name, dot) in enumerate(zip(nodes, circles, strict=True)):
+        shade = _step(shades[number] if number < len(shades) else np.nan)
+        text = written[number] if number == 0 or len(nodes) - 1 <= _NAMED else None
+        found.append(Dot(dot.x, dot.y, dot.radius, shade, brief(name), text))
+    return tuple(found)
 
 
 def _step(shade: float) -> int:

@@ -12,19 +12,18 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from egoscore.detectors import vocabulary_of
+from egoscore.detectors import label_of, vocabulary_of
 from egoscore.detectors.base import Vocabulary
 from egoscore.metrics import evaluate
-from egoscore.report.charts import Chart, histogram, precision_recall, roc
+from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
-from egoscore.report.top_nodes import top_rows
-from egoscore.report.training_chart import training_band, training_curve
+from egoscore.report.top_nodes import other_components, parts_of, top_rows
+from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.files import write_text
-from egoscore.run.layout import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.reader import Run, needing, reading
 from egoscore.text import brief, counted, number, percent, printable, shown, signed
 
@@ -70,9 +69,17 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "causes": causes(ranking.num_rows),
         "marks": marks(ranking, config.get("fdr", 0.0)),
         "words": words,
+        "answers_of": lambda why: [
+            (one.label, words.questions.get(one.question, ""), one.answer, one.percentile)
+            for one in parts_of(why.questions, why.num_nodes)
+        ],
+        "components_of": lambda why: [
+            (one.name.replace("_", " "), words.components.get(one.name), one.value, one.percentile)
+            for one in other_components(why)
+        ],
         "significant": {row.rank for row in rows if row.significant},
         "cards": [(found, draw(found.picture)) for found in explained],
-        "contrast": {one.rank: _contrast(words, one) for one in explained},
+        "contrast": words.contrasted,
         "own": own_columns(ranking),
         "own_by_rank": _own_by_rank(ranking),
         "num_open": _OPEN,
@@ -82,11 +89,6 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "files": _FILES,
     }
     return _environment().get_template("report.html.j2").render(config=config, **page)
-
-
-def _contrast(words: Vocabulary, found: Any) -> str:
-    before, after = number(found.energy_before), number(found.energy_after)
-    return words.contrast.format(before=before, after=after)
 
 
 def _environment() -> Environment:
@@ -100,7 +102,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"brief": brief, "shown": shown, "number": number}
     environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
-    environment.filters |= {"unbroken": unbroken, "render": render}
+    environment.filters |= {"unbroken": unbroken, "render": render, "label": label_of}
     environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT), "ring": RING}
     return environment
 
@@ -143,9 +145,7 @@ def _training(findings: Findings) -> Chart | None:
     losses = np.array(findings.losses, dtype=np.float64)
     if losses.ndim < 2:
         return None
-    if findings.loss_names:
-        return training_curve(losses, findings.num_steps, findings.loss_names, findings.step)
-    return training_band(losses, findings.num_steps, findings.step)
+    return training_curve(losses, findings.num_steps, findings.loss_names, findings.step)
 
 
 def _facts(config: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from egoscore.load.column import damage_phrase, unusable_phrase
+from egoscore.notes import damage_phrase, unusable_phrase
 from egoscore.text import are, counted, option, quoted
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}

@@ -1,13 +1,11 @@
-"""Renders notes to text: the only module that turns the code of a note into a sentence.
-
-Each entry of `SENTENCES` is a function of a note's fields. Adding a note means adding an entry.
-"""
+"""Renders notes to text. `SENTENCES` has a function of the fields of each note."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from egoscore.detectors import label_of
 from egoscore.explain.explanation import Deviation
 from egoscore.explain.sentences import off
 from egoscore.notes import Note
@@ -18,113 +16,107 @@ Sentence = Callable[..., str]
 
 
 def render(note: Note) -> str:
-    """A note as one sentence, or two."""
+    """A note in one to three sentences."""
     return SENTENCES[note.code](**note.fields)
 
 
 def _dropped(thing: str) -> Sentence:
     def sentence(count: int, weight: str | None = None) -> str:
-        counts = f" as edges, but counted in the weights '{weight}'" if weight else ""
-        return f"Left out{counts}: {counted(count, thing)}."
+        counts = f", but the weights '{weight}' count them" if weight else ""
+        return f"{counted(count, thing)} {'was' if count == 1 else 'were'} left out{counts}."
 
     return sentence
 
 
 def _agreement(found: int, expected: float, nodes: int, usual: float) -> str:
     return (
-        f"{counted(found, 'node')} of {nodes:,} {are(found)} among the 5% most unusual by more "
-        f"than one of the questions; about {expected:,.1f} would be by chance."
+        f"{found:,} of {counted(nodes, 'node')} {are(found)} among the 5% most unusual by more "
+        f"than one question; by chance it would be about {expected:,.1f}."
     )
 
 
 def _may_be_chance(found: int, expected: float, nodes: int, usual: float) -> str:
     return (
-        f"The list may be chance: {counted(found, 'node')} of {nodes:,} {are(found)} among the 5% "
-        f"most unusual by more than one of the questions; about {expected:,.1f} would be by "
-        f"chance, and up to {usual:g} times as many in graphs without outliers."
+        f"The list may be chance. {_agreement(found, expected, nodes, usual)} Graphs without "
+        f"outliers have up to {usual:g} times as many."
     )
 
 
 def _causes(top: int, counts: Mapping[str, int]) -> str:
     (first, count), *others = counts.items()
-    more = "".join(f", {number} by {name}" for name, number in others)
+    more = "".join(f", {number} by {label_of(name)}" for name, number in others)
     return (
-        f"Of the {top} highest nodes, {count} {are(count)} among the 5% most unusual by {first}"
-        f"{more}."
+        f"Of the {top} highest nodes, {count} {are(count)} among the 5% most unusual by "
+        f"{label_of(first)}{more}."
     )
+
+
+def _explained(share: float) -> str:
+    return f"A linear model of its neighbourhood explains {100 * share:.0f}% of a node's features"
 
 
 def _networks_used(explained: float, weight: float) -> str:
-    return (
-        f"The neighbourhood of a node explains {100 * explained:.0f}% of its features linearly; "
-        f"the correction by neural networks has weight {weight:.2g}."
-    )
+    return f"{_explained(explained)}; neural networks correct it with weight {weight:.2g}."
 
 
 def _networks_unused(reason: str, explained: float = 0.0) -> str:
     if reason == "structure-only":
         return "Without features, only the position of a node is scored; no networks are used."
-    return (
-        f"The neighbourhood of a node explains {100 * explained:.0f}% of its features linearly; "
-        "neural networks do not improve on that and are not used."
-    )
+    return f"{_explained(explained)}; neural networks do not improve it and are not used."
 
 
 def _follows(quantity: str, correlation: float) -> str:
     name = {"degree": "the number of neighbours", "norm": "the size of the features"}[quantity]
     return (
-        f"The ranking mostly follows {name} (rank correlation {correlation:+.2f}) and may mean "
+        f"The ranking mostly follows {name} (rank correlation {correlation:+.2f}) and may say "
         "little else."
     )
 
 
 def _no_edges(self_loops: int) -> str:
     loops = f" ({counted(self_loops, 'self-loop')} left out)" if self_loops else ""
-    return f"The graph has no edges{loops}: only features are scored."
+    return f"The graph has no edges{loops}, so only features are scored."
 
 
 def _few_nodes(nodes: int) -> str:
-    return f"{counted(nodes, 'node')} {are(nodes)} few to learn from."
+    return f"The graph has only {counted(nodes, 'node')} to learn from."
 
 
 def _too_few_nodes(nodes: int) -> str:
     return (
-        f"{counted(nodes, 'node')} {are(nodes)} too few to learn what is usual: the ranking means "
-        "next to nothing."
+        f"The graph has only {counted(nodes, 'node')}, too few to learn what is usual; the ranking "
+        "says almost nothing."
     )
 
 
 def _significant(count: int, nodes: int, rate: float) -> str:
     if not count:
         return (
-            "No node is significant: by estimate, none is so rare that the mark could be relied "
-            "on. Many outliers hide each other, and in a small graph hardly any can be "
-            "significant; the highest nodes are still the first to review."
+            "No node is significant: none stands out so far that this mark would be reliable. Many "
+            "outliers hide each other, and in a small graph hardly any node can be significant. "
+            "Still review the highest nodes first."
         )
     return (
-        f"{counted(count, 'node')} of {nodes:,} {are(count)} significant (review these first): "
-        f"about {100 * rate:g}% of such marks are wrong, and more in graphs of a few hundred nodes."
+        f"{count:,} of {counted(nodes, 'node')} {are(count)} significant; review these first. "
+        f"About {100 * rate:g}% of such marks are wrong, more in graphs of a few hundred nodes."
     )
 
 
 def _far_out(threshold: float) -> str:
     return (
-        f"Scores above {numeral(threshold)} are flagged: more than three interquartile ranges "
-        "above the upper quartile, which Tukey calls far out. Without outliers this is about 1% of "
-        "the nodes, and never more than a quarter."
+        f"Flagged nodes have a score above {numeral(threshold)}, more than three interquartile "
+        "ranges above the upper quartile, which Tukey calls far out. Without outliers this is "
+        "about 1% of the nodes; it is never more than a quarter."
     )
 
 
 def _share(threshold: float, share: float) -> str:
-    return (
-        f"Scores above {numeral(threshold)} are flagged, which is a share of {share:g}: a choice, "
-        "not a finding."
-    )
+    return f"A share of {share:g} was chosen; scores above {numeral(threshold)} are flagged."
 
 
 def _overlooked(listed: int, nodes: list[dict[str, Any]]) -> str:
     parts = (
-        f"{one['node']} (number {one['rank']:,}): {off(Deviation(**one['deviation']))}"
+        f"{one['node']} (rank {one['rank']:,}), whose {off(Deviation(**one['deviation']))}"
         for one in nodes
     )
     return f"Not among the first {listed}, but with one extreme value: {'; '.join(parts)}."
@@ -140,13 +132,14 @@ SENTENCES: dict[str, Sentence] = {
     "networks-used": _networks_used,
     "networks-unused": _networks_unused,
     "neighbours-tell-nothing": lambda explained: (
-        "Similarity to neighbours is not scored: neighbours tell next to nothing about a node here."
+        "Similarity to neighbours is not scored, because neighbours say almost nothing about a "
+        "node of this graph."
     ),
     "amounts": lambda columns: (
-        f"Compared by ratio instead of difference, as amounts are: {quoted(columns)}."
+        f"Amounts are compared by ratio instead of difference: {quoted(columns)}."
     ),
     "follows-trivial": _follows,
-    "all-scores-equal": lambda: "All scores are equal: nothing distinguishes the nodes.",
+    "all-scores-equal": lambda: "All scores are equal; nothing distinguishes the nodes.",
     "no-edges": _no_edges,
     "few-nodes": _few_nodes,
     "too-few-nodes": _too_few_nodes,

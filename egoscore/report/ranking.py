@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.run.tables import described, facts_of
 from egoscore.text import printable
@@ -22,28 +23,18 @@ _INPUT = " (input)"  # appended to the name of a user's column if it is one of o
 
 def ranking(
     graph: AttributedGraph,
-    score: NDArray[np.float64],
-    p_value: NDArray[np.float64],
-    flag: NDArray[np.int64],
+    scores: Scores,
     components: Mapping[str, NDArray[Any]],
     significant: NDArray[np.int64] | None = None,
 ) -> pa.Table:
     """One row per node, most abnormal first.
 
-    Columns: node (the user's id), score, rank (1 is the most abnormal), percentile (percentage of
-    nodes with a lower score), p_value, flag (1 if the score is above the threshold), known_label
-    and other columns of the user's if there are any, significant if the detector is calibrated,
-    then the components. The metadata list the user's columns.
+    Columns: node (the user's id), those of `scores`, known_label and other columns of the user's if
+    there are any, significant if the detector is calibrated, then the components. The metadata list
+    the user's columns.
     """
-    order = np.argsort(-score, kind="stable")
-    lower = np.searchsorted(np.sort(score), score, side="left")
-    columns: dict[str, NDArray[Any]] = {
-        "score": score,
-        "rank": _ranks(order),
-        "percentile": 100.0 * lower / len(score),
-        "p_value": p_value,
-        "flag": flag.astype(np.int8),
-    }
+    columns = scores.columns
+    order = np.argsort(columns["rank"])
     ours = {name: c for name, c in components.items() if name not in ("node", *columns)}
     if significant is not None:
         ours = {"significant": significant.astype(np.int8)} | ours
@@ -68,12 +59,6 @@ def own_columns(ranking: pa.Table) -> list[str]:
 def _column(values: NDArray[Any]) -> pa.Array:
     """A column unchanged, or as text if its values are of several types."""
     return id_column(values) if values.dtype.kind == "O" else pa.array(values)
-
-
-def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.arange(1, len(order) + 1)
-    return ranks
 
 
 def id_column(ids: NDArray[Any]) -> pa.Array:

@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 
-from egoscore.explain.causes import HIGH
+from egoscore.explain.explanation import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation
 from egoscore.text import are, counted, printable
@@ -47,24 +47,23 @@ def accuracy(known: Evaluation, num_nodes: int) -> str:
 
 def marks(ranking: pa.Table, rate: float) -> str:
     """The meaning of the marks in the list of nodes."""
-    text = "Flagged: the score is above the threshold."
+    text = "A node is flagged if its score is above the threshold."
     if "significant" not in ranking.column_names:
         return text
     count = int(ranking["significant"].to_numpy().sum())
-    here = f"{counted(count, 'node')} here" if count else "no node here"
     return (
-        f"Significant ({here}): so unusual that, by estimate, only about {100 * rate:g}% of the "
-        f"nodes marked this way are ordinary. {text}"
+        f"{text} It is significant if it stands out so far that only about {100 * rate:g}% of such "
+        f"marks are wrong; here {f'{count:,}' if count else 'none'} {are(count or 1)}."
     )
 
 
 def causes(num_nodes: int) -> str:
     """Which percentiles in the list of nodes count as causes."""
-    look = "it is bold, and its bar has the other colour"
+    look = "It is shown in bold with a bar of the other colour."
     most = 100.0 - 100.0 / num_nodes
     if most > _CAUSE:
-        return f"Above {_CAUSE:.0f} it counts as a cause: {look}."
+        return f"A value above {_CAUSE:.0f} counts as a cause. {look}"
     return (
-        f"Among {counted(num_nodes, 'node')} no number is above {math.floor(most)}; what is "
-        f"estimated to be among the {100 - _CAUSE:.0f}% most unusual counts as a cause: {look}."
+        f"With {counted(num_nodes, 'node')} no value is above {math.floor(most)}; one that is "
+        f"estimated to be among the {100 - _CAUSE:.0f}% most unusual counts as a cause. {look}"
     )

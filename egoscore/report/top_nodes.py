@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from egoscore.explain.causes import by_strength, causes_of, far_by_itself, is_rare
-from egoscore.explain.explanation import Explanation
+from egoscore.detectors import label_of
+from egoscore.explain.explanation import (
+    Component,
+    Explanation,
+    by_strength,
+    causes_of,
+    far_by_itself,
+    is_rare,
+)
 from egoscore.explain.sentences import off
 from egoscore.report.findings import Findings
 from egoscore.report.ranking import own_columns
@@ -21,9 +28,11 @@ _MOST_COLUMNS = 3  # of the user's own
 
 @dataclass(frozen=True)
 class Part:
-    """The answer to one question: the percentage of nodes that are less unusual."""
+    """The answer to one question, and the percentage of nodes that are less unusual by it."""
 
     question: str
+    label: str
+    answer: float
     percentile: float
     is_cause: bool
 
@@ -48,12 +57,9 @@ def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
     """The first rows of the ranking; explained nodes have their cause in a few words."""
     own = own_columns(ranking)[:_MOST_COLUMNS]
     rows = ranking.slice(0, TOP).to_pylist()
-    rarest = 1.0 / ranking.num_rows  # the rarest that can be observed
     reasons = {why.rank: cause_in_short(why) for why in findings.explanations}
     found = []
     for row, answers in zip(rows, findings.answers, strict=False):
-        strong = causes_of(answers)
-        shares = {question: max(rarest, np.exp(-answer)) for question, answer in answers.items()}
         found.append(
             Row(
                 rank=row["rank"],
@@ -65,21 +71,37 @@ def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
                 ego_size=row["ego_size"],
                 own=tuple(row[name] for name in own),
                 cause=reasons.get(row["rank"]) or cause(answers, row["p_value"]),
-                parts=tuple(Part(q, 100.0 * (1.0 - s), q in strong) for q, s in shares.items()),
+                parts=parts_of(answers, ranking.num_rows),
             )
         )
     return found
+
+
+def parts_of(answers: Mapping[str, float], num_nodes: int) -> tuple[Part, ...]:
+    """The answers as percentiles; none is rarer than one node of all."""
+    causes = causes_of(answers)
+    found = []
+    for name, answer in answers.items():
+        share = max(1.0 / num_nodes, float(np.exp(-answer)))
+        found.append(Part(name, label_of(name), answer, 100.0 * (1.0 - share), name in causes))
+    return tuple(found)
+
+
+def other_components(why: Explanation) -> list[Component]:
+    """The parts of the score, except the answers, which `parts_of` gives."""
+    answers = {f"surprise_{question}" for question in why.questions}
+    return [one for one in why.components if one.name not in answers]
 
 
 def cause(answers: Mapping[str, float], p_value: float) -> str:
     """The main cause; if there is none, the question that comes closest."""
     if not answers:
         return ""
-    strong, first = causes_of(answers), next(iter(by_strength(answers)))
-    if strong:
+    first = label_of(next(iter(by_strength(answers))))
+    if causes_of(answers):
         return first
     if is_rare(p_value):
-        return f"all together, mostly {first}"
+        return f"all answers together, mostly {first}"
     return f"nothing stands out; if anything, {first}"
 
 
@@ -88,4 +110,4 @@ def cause_in_short(why: Explanation) -> str:
     if not why.causes:
         extreme = far_by_itself(why)
         return cause(why.questions, why.p_value) if extreme is None else off(extreme)
-    return f"{why.causes[0]}: {why.reason}"
+    return f"{label_of(why.causes[0])}: {why.reason}"

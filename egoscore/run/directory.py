@@ -22,16 +22,25 @@ from egoscore.run.files import (
     is_ours,
     load_tensors,
     lock_directory,
+    parse_json,
     require_writable,
     save_tensors,
     write_text,
 )
-from egoscore.run.layout import CONFIG_FILE, FINDINGS_FILE, RESULT_FILES, read_config
+from egoscore.run.graph_store import EDGES_FILE, NODES_FILE
 from egoscore.run.tables import facts_of, read_table, write_table
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+CONFIG_FILE, FINDINGS_FILE = "config.json", "findings.json"
+MODEL_FILE, SCORES_FILE, REPORT_FILE = "model.safetensors", "scores.parquet", "report.html"
+RESULT_FILES = (MODEL_FILE, NODES_FILE, EDGES_FILE, SCORES_FILE, "scores.csv", REPORT_FILE)
+_UNFINISHED_WORK = ("training", "components")
+_CONFIG = {
+    **{"source": str, "seed": int, "preset": str, "contamination": str | float},
+    **{"settings": dict, "network": dict, "fingerprint": str, "versions": dict},
+}
 _IDENTITY = ("seed", "fingerprint", "preset")
 
 
@@ -96,14 +105,14 @@ class RunDirectory:
             self._require_same(config, rescoring)
         else:  # first of all, because a directory without config.json must be empty
             write_text(self.path / CONFIG_FILE, _json(config))
-        for folder in ("", "training", "components"):
+        for folder in ("", *_UNFINISHED_WORK):
             (self.path / folder).mkdir(exist_ok=True)
             for draft in (self.path / folder).glob(f"{UNFINISHED}*"):
                 _remove(draft)
 
     def _discard(self) -> None:
         """Remove what this run wrote before it failed."""
-        for folder in ("training", "components"):
+        for folder in _UNFINISHED_WORK:
             shutil.rmtree(self.path / folder, ignore_errors=True)
         for name in (CONFIG_FILE, LOCK):
             (self.path / name).unlink(missing_ok=True)
@@ -191,6 +200,26 @@ class RunDirectory:
             return None
         columns = {name: table[name].to_numpy() for name in table.column_names}
         return columns, facts_of(table.schema)
+
+
+def read_config(run: Path) -> dict[str, Any]:
+    """The config.json of a run, checked for the members that every run has."""
+    file = run / CONFIG_FILE
+    try:
+        config = parse_json(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        config = None
+    if isinstance(config, dict) and all(isinstance(config.get(k), t) for k, t in _CONFIG.items()):
+        return config
+    raise RunError(f"{file} is damaged or not that of a run; choose another directory.")
+
+
+def model_path(path: Path) -> Path:
+    """The model file at `path`, which may be a run directory that holds one."""
+    file = path / MODEL_FILE if path.is_dir() else path
+    if not file.exists():
+        raise RunError(f"There is no model at {file}; fit a detector and save it there first.")
+    return file
 
 
 def _json(config: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -43,6 +43,20 @@ def replacing(path: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
+def checksum(parts: Iterable[bytes | memoryview]) -> str:
+    """What a file of a run carries of its contents, so that damage is noticed; 32 letters."""
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def require_intact(path: Path, found: str, written: Any) -> None:
+    """Refuse a file with another checksum than was written into it."""
+    if found != written:
+        raise RunError(f"{path} is damaged: its contents do not match their checksum.")
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace the file by `text`."""
     with replacing(path) as draft:
@@ -54,7 +68,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: dict[str, Any
     from safetensors.torch import save  # importing torch takes seconds
 
     text = json.dumps(facts)
-    about = {"egoscore": text, "checksum": _checksum(tensors, text)}
+    about = {"egoscore": text, "checksum": checksum(_checked(tensors, text))}
     data = save(dict(tensors), about)
     size = int.from_bytes(data[:8], "little")
     # safetensors writes metadata in random order; sorted, equal contents are equal files
@@ -83,8 +97,8 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not isinstance(facts, dict):
         raise RunError(f"{path} is damaged: its description is not JSON.")
     # older formats have no checksum; the caller refuses them by their version
-    if "checksum" in about and about["checksum"] != _checksum(tensors, about["egoscore"]):
-        raise RunError(f"{path} is damaged: its contents do not match their checksum.")
+    found = checksum(_checked(tensors, about["egoscore"]))
+    require_intact(path, found, about.get("checksum", found))
     return tensors, facts
 
 
@@ -92,13 +106,13 @@ def _sorted(header: dict[str, Any]) -> dict[str, Any]:
     return header | {"__metadata__": dict(sorted(header["__metadata__"].items()))}
 
 
-def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
-    digest = blake2b(text.encode(), digest_size=16)
+def _checked(tensors: Mapping[str, Tensor], text: str) -> Iterator[bytes]:
+    """What the checksum of tensors and facts is computed from."""
+    yield text.encode()
     for name in sorted(tensors):
         tensor = tensors[name].detach().cpu().contiguous()
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.numpy().tobytes())
-    return digest.hexdigest()
+        yield f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode()
+        yield tensor.numpy().tobytes()
 
 
 def parse_json(text: str) -> Any:
@@ -111,7 +125,7 @@ def parse_json(text: str) -> Any:
 
 def save_json(path: Path, text: str) -> None:
     """Write a JSON object, given as text, with a checksum of it among its members."""
-    write_text(path, f'{{"checksum": "{_digest(text)}", {text[1:]}')
+    write_text(path, f'{{"checksum": "{checksum([text.encode()])}", {text[1:]}')
 
 
 def load_json(path: Path) -> dict[str, Any]:
@@ -119,13 +133,9 @@ def load_json(path: Path) -> dict[str, Any]:
     record = parse_json(path.read_text(encoding="utf-8", errors="replace"))
     if not isinstance(record, dict):
         raise RunError(f"{path} is not a JSON object.")
-    if record.pop("checksum", None) != _digest(json.dumps(record)):
-        raise RunError(f"{path} is damaged: its contents do not match their checksum.")
+    written = record.pop("checksum", None)
+    require_intact(path, checksum([json.dumps(record).encode()]), written)
     return record
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 @contextmanager

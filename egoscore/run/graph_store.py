@@ -13,9 +13,9 @@ from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.progress import Advance
-from egoscore.run.layout import EDGES_FILE, NODES_FILE
 from egoscore.run.tables import described, facts_of, read_table, table_writer, write_table
 
+NODES_FILE, EDGES_FILE = "network/nodes.parquet", "network/edges.parquet"
 _ROWS_AT_ONCE = 262_144
 _COLUMN_FIELDS = {field.name for field in fields(FeatureColumn)}
 

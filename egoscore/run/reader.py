@@ -14,17 +14,15 @@ import pyarrow as pa
 
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
-from egoscore.run.files import load_json, lock_directory
-from egoscore.run.graph_store import load_graph
-from egoscore.run.layout import (
+from egoscore.run.directory import (
     CONFIG_FILE,
-    EDGES_FILE,
     FINDINGS_FILE,
     MODEL_FILE,
-    NODES_FILE,
     SCORES_FILE,
     read_config,
 )
+from egoscore.run.files import load_json, lock_directory
+from egoscore.run.graph_store import EDGES_FILE, NODES_FILE, load_graph
 from egoscore.run.tables import read_table
 
 D = TypeVar("D")

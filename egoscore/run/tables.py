@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 
 from egoscore.errors import RunError
 from egoscore.progress import Advance
-from egoscore.run.files import parse_json, replacing
+from egoscore.run.files import checksum, parse_json, replacing, require_intact
 
 _ROWS_AT_ONCE = 1 << 20
 _KEY = "egoscore"
@@ -36,8 +35,8 @@ def table_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
             yield writer
             writer.add_key_value_metadata({"checksum": _MARK + _BLANK})
         with draft.open("r+b") as file, mmap(file.fileno(), 0) as content:
-            start, digest = _checksum(content)
-            content[start : start + len(_BLANK)] = digest
+            start, found = _checksum(content)
+            content[start : start + len(_BLANK)] = found.encode()
 
 
 def write_table(
@@ -62,18 +61,16 @@ def read_table(path: Path) -> pa.Table:
         content = path.read_bytes()
     except OSError as error:
         raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
-    start, digest = _checksum(content)
-    if content[start : start + len(_BLANK)] != digest:
-        raise RunError(f"{path} is damaged: its contents do not match their checksum.")
+    start, found = _checksum(content)
+    require_intact(path, found, content[start : start + len(_BLANK)].decode("latin-1"))
     return pq.read_table(pa.BufferReader(content))
 
 
-def _checksum(content: bytes | mmap) -> tuple[int, bytes]:
+def _checksum(content: bytes | mmap) -> tuple[int, str]:
     """Where the checksum of a file is, and what it must be."""
     start = content.rfind(_MARK) + len(_MARK)
-    digest = blake2b(memoryview(content)[:start], digest_size=len(_BLANK) // 2)
-    digest.update(memoryview(content)[start + len(_BLANK) :])
-    return start, digest.hexdigest().encode()
+    whole = memoryview(content)
+    return start, checksum((whole[:start], whole[start + len(_BLANK) :]))
 
 
 def facts_of(schema: pa.Schema) -> dict[str, Any]:

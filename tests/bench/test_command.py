@@ -7,11 +7,17 @@ from pathlib import Path
 import pytest
 
 from egoscore.bench import command
-from egoscore.bench.command import list_rows, run_and_report, show_legend, show_table, write_tables
-from egoscore.bench.methods import rows
+from egoscore.bench.command import (
+    print_methods,
+    run_and_report,
+    show_legend,
+    show_table,
+    write_tables,
+)
+from egoscore.bench.methods import methods
 from egoscore.bench.results import Facts, Results
 from egoscore.bench.runner import Benchmark
-from egoscore.bench.summary import TITLES, Table
+from egoscore.bench.table import TITLES, Table
 from egoscore.errors import RunError
 
 METRICS = {"roc_auc": 0.75, "average_precision": 0.5, "recall_at_k": 0.25}
@@ -39,7 +45,7 @@ def happened(results, monkeypatch):
     """What `run_and_report` does, in order; nothing is run or drawn."""
     done = []
 
-    def run(plan, watcher):
+    def run(plan, progress):
         done.append("run")
         return results
 
@@ -150,7 +156,7 @@ def test_nothing_is_run_where_nothing_can_be_drawn(results, happened, monkeypatc
 
 
 def test_the_list_has_every_row_once_under_its_group(capsys):
-    list_rows()
+    print_methods()
     group, found = "", {}
     for line in capsys.readouterr().out.splitlines():
         if not line.startswith("  "):
@@ -160,4 +166,4 @@ def test_the_list_has_every_row_once_under_its_group(capsys):
             name, _, title = line.strip().partition("  ")
             assert name not in found
             found[name] = (group, title.strip())
-    assert found == {name: (row.family, row.title) for name, row in rows().items()}
+    assert found == {name: (row.group, row.title) for name, row in methods().items()}

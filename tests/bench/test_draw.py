@@ -2,11 +2,12 @@
 
 import sys
 
+import numpy as np
 import pytest
 
 from egoscore import generate_network
-from egoscore.bench import draw, plates
-from egoscore.bench.draw import draw_figures, safe_names
+from egoscore.bench import draw, figures
+from egoscore.bench.draw import choose_centres, choose_nodes, draw_figures, safe_names
 from egoscore.detectors.settings import resolve
 from egoscore.errors import RunError, TrainingError
 
@@ -35,7 +36,7 @@ def test_names_are_made_safe(datasets, names):
 def small(graph, monkeypatch):
     """Little work: one small network under every name, a moment of training."""
     monkeypatch.setattr(draw, "load_source", lambda name, data_dir: graph)
-    monkeypatch.setattr(draw, "Draw", QuickDraw)
+    monkeypatch.setattr(draw, "Hyperparameters", QuickDraw)
     monkeypatch.setattr(draw, "resolve", lambda kind, given: resolve(kind, given | {"steps": 10}))
     monkeypatch.setattr(draw, "PAPER_SOLVERS", ("em", "s4"))
     monkeypatch.setattr(draw, "_RUNS", 2)
@@ -43,7 +44,7 @@ def small(graph, monkeypatch):
     monkeypatch.setattr(draw, "_PLATE_ROWS", 1)
 
 
-class QuickDraw(draw.Draw):
+class QuickDraw(draw.Hyperparameters):
     epochs = 3
 
     def choose(self, name, options=None):
@@ -120,7 +121,7 @@ def test_nothing_is_trained_where_nothing_can_be_written(small, tmp_path, monkey
 
 def test_nothing_is_trained_where_nothing_can_be_drawn(small, tmp_path, monkeypatch):
     monkeypatch.setattr(draw, "fit_model", None)
-    monkeypatch.setattr(plates, "find_spec", lambda module: None)
+    monkeypatch.setattr(figures, "find_spec", lambda module: None)
     with pytest.raises(RunError, match="matplotlib and networkx"):
         draw_figures(tmp_path, ("mine",), None, lambda sentence: None)
     assert not (tmp_path / "figures").exists()
@@ -128,3 +129,22 @@ def test_nothing_is_trained_where_nothing_can_be_drawn(small, tmp_path, monkeypa
 
 def test_no_data_sets_no_figures(tmp_path):
     assert draw_figures(tmp_path, (), None, lambda sentence: None) == []
+
+
+def test_centres_have_ego_graphs_that_can_be_read_if_possible():
+    sizes = np.array([1, 2, 3, 30, 31, 5, 50, 8])
+    assert set(choose_centres(sizes, 4, seed=0)) == {2, 3, 5, 7}
+    assert set(choose_centres(sizes, 3, seed=0)) < {2, 3, 5, 7}
+    some = choose_centres(sizes, 6, seed=0)
+    assert set(some[:4]) == {2, 3, 5, 7}
+    assert len(set(some)) == 6
+    assert len(choose_centres(sizes, 20, seed=0)) == len(sizes)
+
+
+def test_nodes_are_drawn_by_their_seed():
+    np.testing.assert_array_equal(choose_nodes(1000, 10, 0), choose_nodes(1000, 10, 0))
+    assert set(choose_nodes(1000, 10, 0)) != set(choose_nodes(1000, 10, 1))
+    np.testing.assert_array_equal(choose_nodes(5, 10, 0), np.arange(5))
+    drawn = np.concatenate([choose_nodes(20, 5, seed) for seed in range(400)])
+    counts = np.bincount(drawn, minlength=20)  # each 100 times, give or take 8.7
+    assert 60 < counts.min() <= counts.max() < 140

@@ -13,16 +13,17 @@ from matplotlib.colors import to_rgba
 
 from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.bench import figures
+from egoscore.bench.draw import measure_solvers, reconstruct
 from egoscore.bench.figures import (
     PAPER_SOLVERS,
     energy_differences,
     energy_histograms,
+    plate,
     solver_errors,
 )
-from egoscore.bench.plates import choose_centres, choose_nodes, plate, reconstruct
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, measure
 from egoscore.detectors.paper.model import fit_model
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.shards import measure_nodes
 from egoscore.detectors.paper.solve import SOLVERS
 from egoscore.errors import RunError, TrainingError
@@ -80,12 +81,13 @@ def assert_fits(axis):
 
 
 def test_lines_are_means_over_runs_and_bands_their_spread(graph, models):
-    figure = solver_errors(graph, ["em", "s4"], models, NODES, title="Three nodes")
+    tables = measure_solvers(graph, ["em", "s4"], models, NODES)
+    figure = solver_errors(tables, title="Three nodes")
     assert figure.get_suptitle() == "Three nodes"
     for axis, component in zip(figure.axes, ("feature_error", "structure_error"), strict=True):
         assert [line.get_label() for line in axis.lines] == ["em", "s4"]
         for line, band in zip(axis.lines, axis.collections, strict=True):
-            config = ReconstructionConfig(9, 1, QUICK.steps, line.get_label())
+            config = replace(QUICK, num_levels=9, num_samples=1, solver=line.get_label())
             errors = np.array([errors_of(graph, model, config, component) for model in models])
             np.testing.assert_allclose(line.get_xdata(), np.arange(1, 10) / 10)
             np.testing.assert_allclose(line.get_ydata(), errors.mean(axis=0), rtol=1e-5)
@@ -99,7 +101,7 @@ def test_lines_are_means_over_runs_and_bands_their_spread(graph, models):
 
 def errors_of(graph, model, config, component):
     egos = model.ego_graphs(graph, CPU)
-    table = measure(egos, model.networks, model.sde, config, model.seed, NODES)
+    table = measure(egos, model.networks, config, model.seed, NODES)
     return table.component(component).mean(axis=0)
 
 
@@ -110,14 +112,15 @@ def test_every_solver_has_a_style_of_its_own_and_the_paper_has_five():
     assert len(styles) == len(SOLVERS)
 
 
-def test_solvers_are_compared_on_all_nodes_unless_told_otherwise(graph, models):
+def test_solvers_are_compared_on_the_nodes_given(graph, models):
     everything = np.arange(graph.num_nodes)
     lines = [
-        solver_errors(graph, ["em"], models[:1], nodes, num_levels=2).axes[0].lines[0].get_ydata()
-        for nodes in (None, everything, NODES)
+        solver_errors(measure_solvers(graph, ["em"], models[:1], nodes, 2)).axes[0].lines[0]
+        for nodes in (everything, everything, NODES)
     ]
-    np.testing.assert_array_equal(lines[0], lines[1])
-    assert not np.allclose(lines[0], lines[2])
+    first, same, other = (line.get_ydata() for line in lines)
+    np.testing.assert_array_equal(first, same)
+    assert not np.allclose(first, other)
 
 
 # energies
@@ -190,7 +193,7 @@ def panels(figure, num_rows):
 
 
 def test_a_plate_has_a_row_for_each_node_and_one_colour_bar(graph, models):
-    figure = plate(graph, models[0], NODES, seed=0, title="Three of them")
+    figure = plate(reconstruct(graph, models[0], NODES, seed=0), title="Three of them")
     assert figure.get_suptitle() == "Three of them"
     assert len(figure.axes) == 3 * 5 + 1
     heads = [axis.get_title().split("\n")[0] for axis in panels(figure, 3)[0]]
@@ -200,7 +203,7 @@ def test_a_plate_has_a_row_for_each_node_and_one_colour_bar(graph, models):
 
 
 def test_a_row_has_one_layout(graph, models):
-    for row in panels(plate(graph, models[0], NODES, seed=0), 3):
+    for row in panels(plate(reconstruct(graph, models[0], NODES, seed=0)), 3):
         layouts = [np.asarray(axis.collections[1].get_offsets()) for axis in row]
         for layout in layouts[1:]:
             np.testing.assert_array_equal(layout, layouts[0])
@@ -208,7 +211,7 @@ def test_a_row_has_one_layout(graph, models):
 
 def test_the_originals_are_the_ego_graphs(graph, models):
     whole = nx.from_scipy_sparse_array(graph_matrix(graph))
-    figure = plate(graph, models[0], NODES, seed=0)
+    figure = plate(reconstruct(graph, models[0], NODES, seed=0))
     for axis, node in zip(panels(figure, 3)[:, 0], NODES, strict=True):
         ego = nx.ego_graph(whole, node)
         nodes, edges = len(ego), ego.number_of_edges()
@@ -225,10 +228,10 @@ def graph_matrix(graph):
 
 
 def test_colours_follow_the_relative_error(graph, models):
-    _, versions = reconstruct(graph, models[0], NODES, seed=0)
-    figure = plate(graph, models[0], NODES, seed=0)
+    found = reconstruct(graph, models[0], NODES, seed=0)
+    figure = plate(found)
     cool = colormaps["cool"]
-    for row, mine in zip(panels(figure, 3), versions, strict=True):
+    for row, mine in zip(panels(figure, 3), found.versions, strict=True):
         for axis, version in zip(row, mine, strict=True):
             _, dots = axis.collections
             expected = cool(np.minimum(version.error, 1.0))[::-1]
@@ -240,12 +243,12 @@ def test_colours_follow_the_relative_error(graph, models):
 
 
 def test_errors_are_those_the_table_is_made_of(graph, models):
-    taus, versions = reconstruct(graph, models[0], NODES, seed=5)
+    found = reconstruct(graph, models[0], NODES, seed=5)
     egos = models[0].ego_graphs(graph, CPU)
-    config = ReconstructionConfig(4, 1, QUICK.steps, QUICK.solver)
-    table = measure(egos, models[0].networks, models[0].sde, config, 5, NODES)
-    assert taus == list(table.taus)
-    for node, row in zip(NODES, versions, strict=True):
+    config = PaperSettings(num_levels=4, num_samples=1, steps=QUICK.steps, solver=QUICK.solver)
+    table = measure(egos, models[0].networks, config, 5, NODES)
+    assert found.taus == list(table.taus)
+    for node, row in zip(NODES, found.versions, strict=True):
         batch = egos.batch(np.array([node]))
         norm, size = batch.x[0].norm(dim=1).numpy(), batch.x.shape[1]
         line = int(np.flatnonzero(table.node == node)[0])
@@ -258,8 +261,8 @@ def test_errors_are_those_the_table_is_made_of(graph, models):
 
 def test_the_same_seed_gives_the_same_plate(graph, models):
     def data(seed):
-        _, versions = reconstruct(graph, models[0], NODES, seed)
-        return [version.error for row in versions for version in row]
+        found = reconstruct(graph, models[0], NODES, seed)
+        return [version.error for row in found.versions for version in row]
 
     for one, same in zip(data(1), data(1), strict=True):
         np.testing.assert_array_equal(one, same)
@@ -267,13 +270,13 @@ def test_the_same_seed_gives_the_same_plate(graph, models):
 
 
 def test_the_largest_seed_will_do(graph, models):
-    assert len(plate(graph, models[0], NODES[:1], seed=2**64 - 1).axes) == 6
+    assert len(plate(reconstruct(graph, models[0], NODES[:1], seed=2**64 - 1)).axes) == 6
 
 
 def test_arcs_count_one_way(models):
     graph = AttributedGraph.from_edges([[0, 1, 2], [1, 0, 0]], np.eye(3), directed=True)
     model = fit_model(graph, replace(QUICK, max_nodes=3), 0, CPU)
-    figure = plate(graph, model, np.array([0]), seed=0)
+    figure = plate(reconstruct(graph, model, np.array([0]), seed=0))
     assert panels(figure, 1)[0, 0].get_title().endswith("n = 3, e = 3")
 
 
@@ -282,10 +285,11 @@ def test_features_that_are_all_zero_have_an_infinite_error(models):
     graph = AttributedGraph.from_edges([[0, 1], [1, 2]], features)
     model = fit_model(graph, QUICK, 0, CPU)
     centre = np.array([1])
-    _, ((original, *restored),) = reconstruct(graph, model, centre, seed=0)
+    found = reconstruct(graph, model, centre, seed=0)
+    ((original, *restored),) = found.versions
     assert original.error[0] == 0
     assert all(np.isinf(version.error[0]) for version in restored)
-    dots = panels(plate(graph, model, centre, seed=0), 1)[0, 1].collections[1]
+    dots = panels(plate(found), 1)[0, 1].collections[1]
     np.testing.assert_allclose(dots.get_facecolors()[-1], to_rgba("magenta"))
 
 
@@ -295,33 +299,14 @@ def test_what_diverged_is_not_drawn(graph, models):
         for weights in networks.parameters():
             weights.mul_(torch.inf)
     with pytest.raises(TrainingError, match=r"node .* is not finite; train with a smaller lr"):
-        plate(graph, replace(models[0], networks=networks), NODES, seed=0)
+        reconstruct(graph, replace(models[0], networks=networks), NODES, seed=0)
 
 
 def test_names_of_nodes_are_shown_as_they_are_spelled(models, graph, tmp_path):
     odd = replace(graph, ids=np.array([f"$x^{i} 数据" for i in range(40)]))
-    figure = plate(odd, models[0], np.array([7]), seed=0)
+    figure = plate(reconstruct(odd, models[0], np.array([7]), seed=0))
     figure.savefig(tmp_path / "odd.png")
     assert figure.axes[0].get_ylabel() == "node $x^7 \\u6570\\u6"
-
-
-def test_centres_have_ego_graphs_that_can_be_read_if_possible():
-    sizes = np.array([1, 2, 3, 30, 31, 5, 50, 8])
-    assert set(choose_centres(sizes, 4, seed=0)) == {2, 3, 5, 7}
-    assert set(choose_centres(sizes, 3, seed=0)) < {2, 3, 5, 7}
-    some = choose_centres(sizes, 6, seed=0)
-    assert set(some[:4]) == {2, 3, 5, 7}
-    assert len(set(some)) == 6
-    assert len(choose_centres(sizes, 20, seed=0)) == len(sizes)
-
-
-def test_nodes_are_drawn_by_their_seed():
-    np.testing.assert_array_equal(choose_nodes(1000, 10, 0), choose_nodes(1000, 10, 0))
-    assert set(choose_nodes(1000, 10, 0)) != set(choose_nodes(1000, 10, 1))
-    np.testing.assert_array_equal(choose_nodes(5, 10, 0), np.arange(5))
-    drawn = np.concatenate([choose_nodes(20, 5, seed) for seed in range(400)])
-    counts = np.bincount(drawn, minlength=20)  # each 100 times, give or take 8.7
-    assert 60 < counts.min() <= counts.max() < 140
 
 
 def test_without_networkx_a_plate_says_what_to_install(graph, models, monkeypatch):
@@ -329,4 +314,4 @@ def test_without_networkx_a_plate_says_what_to_install(graph, models, monkeypatc
     with pytest.raises(
         RunError, match=r"networkx, which is not .* pip install 'egoscore\[bench\]'"
     ):
-        plate(graph, models[0], NODES, seed=0)
+        plate(reconstruct(graph, models[0], NODES, seed=0))

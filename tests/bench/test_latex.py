@@ -10,9 +10,9 @@ from subprocess import run
 import pytest
 
 from egoscore.bench.latex import latex
-from egoscore.bench.methods import rows
+from egoscore.bench.methods import methods
 from egoscore.bench.results import Facts, Results
-from egoscore.bench.summary import Cell, Table
+from egoscore.bench.table import Cell, Table
 
 NAN = float("nan")
 FACTS = Facts(124, 335, 28, 6, "a")
@@ -141,16 +141,16 @@ def test_a_wide_table_is_several_with_names_of_their_own(metric, label):
 
 
 def test_a_long_table_is_several_and_families_stay_together():
-    cells = {(row, "disney"): cell(60.0, 10.0, 70.0) for row in rows()}
+    cells = {(row, "disney"): cell(60.0, 10.0, 70.0) for row in methods()}
     parts = latex(table_of(cells)).removesuffix("\n").split("\n\n")
     found = [re.findall(r"^(.*?) & .* & .* & .* \\\\$", part, re.MULTILINE) for part in parts]
     titles = [[title for title in part if title] for part in found]
     assert max(map(len, titles)) <= 45
     assert len(titles) == 3
     assert [t.replace("$", "") for part in titles for t in part] == [
-        row.title for row in rows().values()
+        row.title for row in methods().values()
     ]
-    family = {row.title: row.family for row in rows().values()}
+    family = {row.title: row.group for row in methods().values()}
     parted = [{family[t.replace("$", "")] for t in part} for part in titles]
     assert not parted[0] & parted[1]
     assert not parted[1] & parted[2]

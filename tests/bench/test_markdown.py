@@ -6,19 +6,15 @@ import io
 import pytest
 
 from egoscore.bench.markdown import (
-    COLUMNS,
     cost_markdown,
     defects_markdown,
-    legend,
     legend_markdown,
-    limits,
     markdown,
-    published_limits,
     versions_markdown,
     write_csv,
 )
 from egoscore.bench.results import Facts, Results
-from egoscore.bench.summary import Table
+from egoscore.bench.table import COLUMNS, Table, limits, published_limits
 
 LIMITS = {"seconds": 60.0, "gigabytes": 2.0}
 AUCS = {"lof": (0.5, 0.7), "rec": (0.8, 0.4, 0.9), "-degree": (0.7, 0.7, 0.7)}
@@ -39,7 +35,9 @@ def record(dataset, method, trial, value):
 @pytest.fixture
 def results(tmp_path):
     found = Results.open(tmp_path / "bench")
-    found.note({"disney": Facts(124, 335, 28, 6, "a"), "net_1": Facts(10, 20, 3, 2, "b")}, LIMITS)
+    found.register(
+        {"disney": Facts(124, 335, 28, 6, "a"), "net_1": Facts(10, 20, 3, 2, "b")}, LIMITS
+    )
     for method, values in AUCS.items():
         found.add([record("disney", method, t, v) for t, v in enumerate(values)])
     bad = {"dataset": "disney", "method": "guide", "status": "OOM", "reason": "x"}
@@ -77,7 +75,7 @@ def test_what_the_columns_mean_is_told_above(results):
     text = legend_markdown(results)
     assert text.count("\n") == 1
     assert "size: rank correlation of a score with the size of the ego-graph." in text
-    assert "OOM: out of memory with a limit not kept." in text
+    assert "OOM: out of memory with an unrecorded limit." in text
 
 
 def test_rows_with_fewer_trials_say_so_and_defects_are_told(results):
@@ -116,12 +114,12 @@ def test_cost_is_the_mean_time_and_the_largest_memory(results):
 
 def test_a_table_of_nothing_is_no_error(tmp_path):
     results = Results.open(tmp_path / "bench")
-    results.note({"net": Facts(10, 20, 3, 2, "b")}, LIMITS)
+    results.register({"net": Facts(10, 20, 3, 2, "b")}, LIMITS)
     assert "net" in markdown(Table.of(results, "roc_auc")).lower()
 
 
 def test_a_bar_in_the_name_of_a_folder_begins_no_cell(results):
-    results.note({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
+    results.register({"/data/a|b": Facts(10, 20, 3, 2, "c")}, LIMITS)
     results.add([record("/data/a|b", "lof", 0, 0.25)])
     for text in (markdown(Table.of(results, "roc_auc")), cost_markdown(results)):
         assert (
@@ -168,7 +166,7 @@ SMALL = {"time_limit": 86_400.0, "memory_limit": 1.5}
 def test_nothing_is_told_where_nothing_hit_a_limit(noted):
     noted.add([trial_of("lof", "ok", **HOUR, **GOOD), trial_of("if", "failed", **HOUR)])
     assert limits(noted) == ""
-    assert legend(Table.of(noted, "roc_auc")) == list(COLUMNS)
+    assert Table.of(noted, "roc_auc").legend() == list(COLUMNS)
 
 
 def test_the_limits_are_those_in_force(noted):
@@ -176,7 +174,7 @@ def test_the_limits_are_those_in_force(noted):
     noted.add([trial_of("guide", "TLE", **HOUR), trial_of("radar", "OOM", **HOUR)])
     told = "TLE: more than 3,600 s; OOM: out of memory with a limit of 16 GB."
     assert limits(noted) == told
-    assert legend(Table.of(noted, "roc_auc"))[-1] == told
+    assert Table.of(noted, "roc_auc").legend()[-1] == told
 
 
 def test_rows_under_different_limits_are_named(noted):
@@ -205,8 +203,8 @@ def test_rows_under_different_limits_are_named(noted):
             "not run: trial 0 hit the limit (more than 86400 s)",
             "TLE: more than 86,400 s.",
         ),
-        ("TLE", "", "TLE: more than a limit not kept."),
-        ("OOM", "killed", "OOM: out of memory with a limit not kept."),
+        ("TLE", "", "TLE: more than an unrecorded limit."),
+        ("OOM", "killed", "OOM: out of memory with an unrecorded limit."),
     ],
 )
 def test_older_records_tell_what_they_know(noted, status, reason, told):
@@ -230,4 +228,4 @@ def test_failures_in_the_papers_table_are_explained_where_they_are_shown(noted):
     noted.facts["dgraph"] = FACTS  # where LOF was published as TLE
     told = "TLE as published: more than 24 hours."
     assert published_limits(Table.of(noted, "roc_auc")) == told
-    assert legend(Table.of(noted, "roc_auc"))[-1] == told
+    assert Table.of(noted, "roc_auc").legend()[-1] == told

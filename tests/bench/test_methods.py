@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from egoscore import EgoScore, generate_network
-from egoscore.bench.gdss import OURS
-from egoscore.bench.methods import choose_rows, job_of, jobs, rows
-from egoscore.bench.protocol import Draw
+from egoscore.bench.methods import OURS, choose_methods, job_of, jobs, methods
+from egoscore.bench.protocol import Hyperparameters
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.model import fit_model, make_networks
 from egoscore.detectors.paper.shards import measure_nodes
@@ -24,7 +23,7 @@ RIVALS = {
 }
 
 
-class Short(Draw):
+class Short(Hyperparameters):
     """A trial that trains for two epochs."""
 
     epochs = 2
@@ -32,25 +31,25 @@ class Short(Draw):
 
 def test_all_that_the_paper_compares_is_there():
     assert RIVALS | {*OURS, "oddball", "amen", "default", "random", "degree", "-degree"} <= set(
-        rows()
+        methods()
     )
-    assert {f"{name}-standardised" for name in RIVALS} <= set(rows())
-    assert {"rec@s4", "energy@reverse+langevin", "rec-untrained"} <= set(rows())
+    assert {f"{name}-standardised" for name in RIVALS} <= set(methods())
+    assert {"rec@s4", "energy@reverse+langevin", "rec-untrained"} <= set(methods())
 
 
 def test_names_groups_and_all():
-    trivial = [name for name, row in rows().items() if row.family == "trivial"]
-    assert choose_rows([]) == tuple(trivial)
-    assert set(choose_rows(["lof", "paper"])) == {*trivial, "lof", *OURS}
-    assert choose_rows(["all"]) == tuple(rows())
-    assert "rec@s4" in choose_rows(["solvers"])
+    trivial = [name for name, row in methods().items() if row.group == "trivial"]
+    assert choose_methods([]) == tuple(trivial)
+    assert set(choose_methods(["lof", "paper"])) == {*trivial, "lof", *OURS}
+    assert choose_methods(["all"]) == tuple(methods())
+    assert "rec@s4" in choose_methods(["solvers"])
     with pytest.raises(ParameterError, match="lofe"):
-        choose_rows(["lofe"])
+        choose_methods(["lofe"])
 
 
 def test_a_row_belongs_to_one_job():
-    assert set(job_of()) == set(rows())
-    assert sum(len(job.rows) for job in jobs().values()) == len(rows())
+    assert set(job_of()) == set(methods())
+    assert sum(len(job.methods) for job in jobs().values()) == len(methods())
 
 
 def test_one_model_serves_four_rows_and_every_solver():
@@ -112,11 +111,11 @@ def test_untrained_rows_score_with_the_networks_that_the_seed_draws():
 
 @pytest.mark.parametrize("job", ["trivial", "gdss", "untrained", "default", "oddball", "amen"])
 def test_permuting_the_labels_changes_no_score_of_ours(job, monkeypatch):
-    monkeypatch.setattr("egoscore.detector.EgoScore", partial(EgoScore, updates=2))
+    monkeypatch.setattr("egoscore.bench.methods.EgoScore", partial(EgoScore, updates=2))
     graph = generate_network(60, 120, 3, seed=2)
     shuffled = replace(graph, labels=np.random.default_rng(0).permutation(graph.labels))
     assert not np.array_equal(graph.labels, shuffled.labels)
-    wanted = frozenset(row for row in jobs()[job].rows if "@" not in row)
+    wanted = frozenset(row for row in jobs()[job].methods if "@" not in row)
     with one_thread():
         # the networks themselves, labels and all: nothing may look at them
         first, second = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from egoscore import generate_network
-from egoscore.bench.chance import roc_auc
+from egoscore.bench.reference import roc_auc
 from egoscore.bench.results import Facts, Results
 from egoscore.errors import InputError, RunError
 
@@ -21,7 +21,7 @@ def record(method="lof", trial=0, status="ok", dataset="net"):
 @pytest.fixture
 def results(tmp_path):
     found = Results.open(tmp_path / "bench")
-    found.note({"net": FACTS}, LIMITS)
+    found.register({"net": FACTS}, LIMITS)
     return found
 
 
@@ -31,18 +31,18 @@ def test_what_was_added_is_there_again(results):
     assert again.facts == {"net": FACTS}
     assert again.records == results.records
     assert json.loads((results.path / "bench.json").read_text())["limits"] == LIMITS
-    assert [r["trial"] for r in again.of("net", "lof")] == [0, 1]
+    assert [r["trial"] for r in again.trials("net", "lof")] == [0, 1]
 
 
 def test_other_versions_of_packages_are_remembered(results, monkeypatch):
     (first,) = results.versions
     assert first["torch"].startswith("2.")
     again = Results.open(results.path)
-    again.note({"net": FACTS}, LIMITS)
+    again.register({"net": FACTS}, LIMITS)
     assert again.versions == [first]
     other = first | {"torch": "9.0"}
     monkeypatch.setattr("egoscore.bench.results._versions", lambda: other)
-    again.note({"net": FACTS}, LIMITS)
+    again.register({"net": FACTS}, LIMITS)
     assert Results.open(results.path).versions == [first, other]
 
 
@@ -60,7 +60,7 @@ def test_half_a_line_is_not_a_result(results):
     again = Results.open(results.path)
     assert len(again.records) == 1
     assert not results.lines.read_text().endswith("\n")  # whoever looks changes nothing
-    again.note({"net": FACTS}, LIMITS)
+    again.register({"net": FACTS}, LIMITS)
     again.add([record(trial=1)])
     assert len(Results.open(results.path).records) == 2
 
@@ -68,12 +68,12 @@ def test_half_a_line_is_not_a_result(results):
 def test_a_later_result_replaces_an_earlier_one(results):
     results.add([record(status="failed")])
     results.add([record()])
-    assert Results.open(results.path).of("net", "lof")[0]["status"] == "ok"
+    assert Results.open(results.path).trials("net", "lof")[0]["status"] == "ok"
 
 
 def test_a_network_that_has_changed_is_refused(results):
     with pytest.raises(RunError, match="not the graph"):
-        Results.open(results.path).note({"net": Facts(100, 201, 3, 5, "abd")}, LIMITS)
+        Results.open(results.path).register({"net": Facts(100, 201, 3, 5, "abd")}, LIMITS)
 
 
 def test_rubbish_is_refused(tmp_path, results):

@@ -12,8 +12,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.bench import trial
-from egoscore.bench.methods import Job, jobs
-from egoscore.bench.protocol import Draw
+from egoscore.bench.methods import jobs
+from egoscore.bench.protocol import Hyperparameters, Job
 from egoscore.bench.trial import Task, load, not_run, peak_memory, run_trial
 
 GRAPH = generate_network(60, 120, 3, outlier_fraction=0.2, seed=2)
@@ -27,7 +27,7 @@ def judged(monkeypatch):
 
     def run(method, graph=GRAPH, rows=("degree",)):
         monkeypatch.setattr(trial, "load", lambda dataset, data_dir: graph)
-        monkeypatch.setitem(jobs(), "trivial", Job("trivial", jobs()["trivial"].rows, method))
+        monkeypatch.setitem(jobs(), "trivial", Job("trivial", jobs()["trivial"].methods, method))
         found = run_trial(Task("net", None, "trivial", rows, 3))
         assert [record["method"] for record in found] == list(rows)
         return {record["method"]: record for record in found}
@@ -85,7 +85,7 @@ def test_a_method_sees_the_network_without_what_tells_its_outliers(judged):
     assert graph.fingerprint() == GRAPH.fingerprint()
     assert (draw.dataset, draw.job, draw.trial) == ("net", "trivial", 3)
     assert wanted == {"random", "degree"}
-    drawn = {"lr": Draw("net", "trivial", 3).choose("lr")}
+    drawn = {"lr": Hyperparameters("net", "trivial", 3).choose("lr")}
     assert all(record["parameters"] == drawn for record in records.values())
 
 

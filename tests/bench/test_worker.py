@@ -11,7 +11,7 @@ import pytest
 
 DRIVER = """
 import json, os, subprocess, sys, time
-from egoscore.bench import methods, worker
+from egoscore.bench import methods, protocol, worker
 from egoscore.bench.trial import Task
 
 def score(graph, draw, wanted):
@@ -39,7 +39,7 @@ def score(graph, draw, wanted):
         time.sleep(300)
     return dict.fromkeys(wanted, graph.neighbours.degrees.astype(float))
 
-methods.jobs()["trivial"] = methods.Job("trivial", methods.jobs()["trivial"].rows, score)
+methods.jobs()["trivial"] = protocol.Job("trivial", methods.jobs()["trivial"].methods, score)
 worker.main()
 """
 
@@ -56,7 +56,7 @@ def start(way, seconds=60.0):
         env=os.environ | {"WAY": way, "OMP_NUM_THREADS": "1"},
     )
     rows = ["degree", "random"] if way == "some" else ["degree"]
-    task = {"dataset": "builtin", "data_dir": None, "job": "trivial", "rows": rows, "trial": 0}
+    task = {"dataset": "builtin", "data_dir": None, "job": "trivial", "methods": rows, "trial": 0}
     process.stdin.write(json.dumps(task) + "\n")
     process.stdin.flush()
     return process
@@ -154,7 +154,7 @@ def test_a_network_that_cannot_be_loaded_is_a_record_not_a_death():
         "dataset": "nowhere",
         "data_dir": None,
         "job": "trivial",
-        "rows": ["degree"],
+        "methods": ["degree"],
         "trial": 0,
     }
     process.stdin.write(json.dumps(task) + "\n")

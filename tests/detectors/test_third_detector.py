@@ -120,7 +120,7 @@ class ToyExplainer(Explainer):
         )
 
     def phrase(self, cause, reasons):
-        return f"has {reasons.ego_size - 1} neighbours"
+        return f"it has {reasons.ego_size - 1} neighbours"
 
     def in_short(self, cause, reasons):
         return f"{reasons.ego_size - 1} neighbours"
@@ -160,6 +160,16 @@ assert Run.open(out).config["settings"] == {"sharpness": 3}
 assert "sharpness" in EgoScore.__doc__
 detect(graph, Origin("made"), EgoScore(preset="toy", sharpness=3), out)  # and again
 """
+LATE = """
+from sklearn.base import clone
+from egoscore import EgoScore, detectors, generate_network
+EgoScore().get_params()
+detectors.PRESETS["late"] = ("toy", "Toy")
+late = clone(EgoScore(preset="late", sharpness=5.0))
+assert late.get_params()["sharpness"] == 5.0
+assert late.set_params(sharpness=4.0).settings().sharpness == 4.0
+late.fit(generate_network(20, 40, 2))
+"""
 COMMAND = """
 import sys
 from egoscore.cli import main
@@ -178,7 +188,7 @@ def toy(tmp_path_factory):
 
     def run(code, *arguments):
         done = subprocess.run(
-            [sys.executable, "-c", REGISTER + code, *map(str, arguments)],
+            [sys.executable, "-c", code, *map(str, arguments)],
             capture_output=True,
             text=True,
             check=False,
@@ -191,28 +201,34 @@ def toy(tmp_path_factory):
 
 
 def test_it_works_in_python(toy, tmp_path):
-    toy(PYTHON, tmp_path / "run")
+    toy(REGISTER + PYTHON, tmp_path / "run")
+
+
+def test_it_may_be_registered_after_others_were_used(toy):
+    toy(LATE)
 
 
 def test_it_works_on_the_command_line(toy, tmp_path):
     out = tmp_path / "run"
     command = ("detect", "builtin", "--out", out, "--preset=toy", "--sharpness=1", "--json")
-    record = json.loads(toy(COMMAND, *command))
+    record = json.loads(toy(REGISTER + COMMAND, *command))
     assert record["meaning"] == "The degree."
     assert record["top"][0]["causes"] == ["degree"]
     scores = [row["score"] for row in record["top"]]
     assert scores == sorted(scores, reverse=True)
-    shown = toy(COMMAND, *command[:-1], "--top=3")
+    shown = toy(REGISTER + COMMAND, *command[:-1], "--top=3")
     assert f"{record['top'][0]['ego_size'] - 1} neighbours" in shown
     node = record["top"][0]["node"]
-    assert json.loads(toy(COMMAND, "explain", out, node, "--json"))["causes"] == ["degree"]
+    assert json.loads(toy(REGISTER + COMMAND, "explain", out, node, "--json"))["causes"] == [
+        "degree"
+    ]
     (out / "report.html").unlink()
-    toy(COMMAND, "report", out)
+    toy(REGISTER + COMMAND, "report", out)
     assert "Has it an unusual number of neighbours?" in (out / "report.html").read_text()
 
 
 def test_its_options_are_in_a_panel_of_their_own(toy):
-    output = toy(COMMAND, "detect", "--help")
+    output = toy(REGISTER + COMMAND, "detect", "--help")
     panel = output.split("Only with --preset toy")[1].split("╰")[0]
     assert "--sharpness" in panel
     assert "Exponent of the degree." in panel

@@ -63,4 +63,4 @@ def test_the_rarities_in_the_meaning_are_those_of_the_scores(asked):
 
 
 def test_the_meaning_says_from_which_rarity_on_scores_are_estimated():
-    assert f"beyond 1 in {1 / (1 - BODY):g} this is estimated" in DEFAULT.meaning(("place",), 99)
+    assert f"Beyond 1 in {1 / (1 - BODY):g} this is an estimate" in DEFAULT.meaning(("place",), 99)

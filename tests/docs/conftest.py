@@ -7,7 +7,7 @@ from docs.pages import ROOT
 
 from egoscore.detectors import settings_of
 from egoscore.detectors.paper.combine import DISSIMILARITIES
-from egoscore.detectors.paper.models import MODELS
+from egoscore.detectors.paper.settings import MODELS
 from egoscore.detectors.paper.solve import SOLVERS
 
 _SHORT = {"paper": {"epochs": 2, "num_levels": 2, "num_samples": 1, "steps": 10}}

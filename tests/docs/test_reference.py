@@ -8,6 +8,7 @@ from docs.pages import DOCS, ROOT
 from egoscore import EgoScore, load_dataset
 from egoscore.detectors import PRESETS
 from egoscore.explain.explanation import Deviation, Explanation
+from egoscore.explain.sentences import Scores
 from egoscore.graph.structure import NAMES
 from egoscore.report.notes import SENTENCES
 from egoscore.report.ranking import ranking
@@ -27,8 +28,8 @@ def test_every_column_of_the_scores_is_described(preset):
     fitted = EgoScore(preset, **({"epochs": 1, "num_levels": 1} if preset == "paper" else {}))
     fitted.fit(graph)
     score, p_value = fitted.decision_score_.numpy(), fitted.p_value_.numpy()
-    flag, columns = fitted.label_.numpy(), fitted.components_.columns()
-    for column in ranking(graph, score, p_value, flag, columns, flag).column_names:
+    scores, flag = Scores(score, p_value, fitted.threshold_), fitted.label_.numpy()
+    for column in ranking(graph, scores, fitted.components_.columns(), flag).column_names:
         assert f"`{column.partition('@')[0]}`" in RESULTS, column
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egoscore.explain.explanation import Deviation
-from egoscore.explain.sentences import clause, multiple, off
+from egoscore.explain.sentences import by_column, clause, multiple, off
 
 
 def amount(observed, expected, kind="number"):
@@ -64,11 +64,31 @@ def test_categories_read_as_column_is_value(say, observed, reads):
     assert say(one).startswith(f"country {reads}, ")
 
 
-@pytest.mark.parametrize("kind", ["yes/no", "missing"])
-def test_yes_and_no_are_shown(kind):
-    assert off(Deviation("member", "yes", "4% yes", 3.0, kind, "", 1.0, 0.04)).startswith(
-        "member: yes"
-    )
+@pytest.mark.parametrize("say", [clause, off])
+def test_both_categories_are_named_if_both_are_known(say):
+    shares = {"DE": ("yes", 1.0, 0.1), "CH": ("no", 0.0, 0.8), "FR": ("no", 0.0, 0.1)}
+    found = [
+        Deviation(f"country = {name}", answer, "", 3.0, "category", "", value, share)
+        for name, (answer, value, share) in shares.items()
+    ]
+    for some, names in ((found, ("DE", "CH")), (found[:1], ("DE",)), (found[1:2], ("not CH",))):
+        first = by_column(some)[0]
+        assert all(name in say(first) for name in names)
+        assert "FR" not in say(first)
+    assert "its other features suggest CH" in say(by_column(found)[0], "its other features")
+    assert len(by_column(found)) == 1
+
+
+def test_a_column_is_named_once():
+    gap = Deviation("age", "missing", "40", 3.0), Deviation("age", "missing", "a value", 2.0)
+    assert by_column([*gap, amount(2.0, 1.0)]) == [gap[0], amount(2.0, 1.0)]
+
+
+def test_yes_and_no_are_shown():
+    member = Deviation("member", "yes", "4% yes", 3.0, "yes/no", "", 1.0, 0.04)
+    assert off(member).startswith("member is yes")
+    gap = Deviation("age is missing", "no", "96% yes", 3.0, "missing", "", 0.0, 0.96)
+    assert off(gap).startswith("age is not missing")
 
 
 @pytest.mark.parametrize("say", [clause, off])

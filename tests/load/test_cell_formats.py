@@ -13,6 +13,7 @@ from egoscore.load.cell_formats import (
     parse,
     parse_most,
     present_cells,
+    read_where,
 )
 
 
@@ -26,7 +27,7 @@ def test_cells_that_hold_nothing():
 def test_many_cells_are_the_same_as_few(monkeypatch):
     cells = pa.array(["1", " 2", "na", "3", "4", "5", None, "6"])
     expected, missing = present_cells(cells)
-    monkeypatch.setattr("egoscore.load.cell_formats._AT_ONCE", 2)
+    monkeypatch.setattr("egoscore.load.cell_formats._BATCH", 2)
     found, is_missing = present_cells(cells)
     assert found.to_pylist() == expected.to_pylist() == ["1", "2", "3", "4", "5", "6"]
     assert is_missing.tolist() == missing.tolist()
@@ -48,7 +49,7 @@ def test_patterns():
 
 
 def form(pattern, *traits, read=lambda text: np.array([float(cell.as_py()[0]) for cell in text])):
-    return Format(lambda text: matches(text, pattern), read, traits)
+    return Format(lambda text: read_where(matches(text, pattern), text, read), traits)
 
 
 def strictly(cells, *forms):
@@ -69,7 +70,7 @@ def test_the_first_way_that_fits_every_cell_is_taken():
 
 def test_no_way_no_numbers():
     assert strictly(["1a"] * 200 + ["2b"], form("a$")) is None
-    assert strictly(["1"], form("", read=lambda _: None)) is None
+    assert strictly(["1"], form("", read=lambda text: np.full(len(text), np.nan))) is None
     assert strictly(["", None], form("")) is None
 
 

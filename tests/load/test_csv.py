@@ -170,7 +170,7 @@ def test_tens_of_thousands_of_columns_in_seconds(write, ending):
 
 
 def test_a_quote_that_is_never_closed_is_suspected(write, refusal, monkeypatch):
-    monkeypatch.setattr(csv_module, "_MOST_HEAD", 1 << 20)
+    monkeypatch.setattr(csv_module, "_MAX_HEAD", 1 << 20)
     path = write("t.csv", b'"a,b\n' + b"1,2\n" * (1 << 19))
     assert "less than two rows in its first 1 MB; is a quote left open?" in refusal(cells, path)
 

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from egoscore.errors import DatasetError
-from egoscore.load import datasets, download
+from egoscore.load import datasets
 from egoscore.load.datasets import list_datasets, load_dataset
 
 BOND = [
@@ -49,7 +49,7 @@ needs_real_data = pytest.mark.skipif(
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache, no folder from outside, and no way out to the web."""
     folder = tmp_path / "cache"
-    monkeypatch.setattr(download, "cache_dir", lambda: folder)
+    monkeypatch.setattr(datasets, "cache_dir", lambda: folder)
     monkeypatch.delenv("EGOSCORE_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with socket.socket() as closed:
@@ -237,7 +237,7 @@ class TestDownload:
             asked.append((url, file_name, sha256))
             return put(cache, file_name, network_file(6))
 
-        monkeypatch.setattr(download, "fetch", fetch)
+        monkeypatch.setattr(datasets, "fetch", fetch)
         return asked
 
     def test_what_is_nowhere_is_downloaded_once(

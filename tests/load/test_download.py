@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from egoscore.load import download
-from egoscore.load.download import DownloadError, fetch
+from egoscore.load import datasets
+from egoscore.load.datasets import DownloadError, fetch
 
 
 def zip_file() -> bytes:
@@ -63,7 +63,7 @@ class Server:
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache, and no proxy between us and this machine."""
     folder = tmp_path / "cache"
-    monkeypatch.setattr(download, "cache_dir", lambda: folder)
+    monkeypatch.setattr(datasets, "cache_dir", lambda: folder)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return folder
 
@@ -131,8 +131,8 @@ def test_a_refusal_of_the_server_is_told(server: Server, cache: Path) -> None:
 
 
 def test_a_silent_server_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert download._TIMEOUT_SECONDS <= 10
-    monkeypatch.setattr(download, "_TIMEOUT_SECONDS", 0.2)
+    assert datasets._TIMEOUT_SECONDS <= 10
+    monkeypatch.setattr(datasets, "_TIMEOUT_SECONDS", 0.2)
     server.delay = 1.0
     with pytest.raises(DownloadError, match=r"no answer within 0\.2 seconds"):
         fetch(server.url, "f.pt.zip", None)

@@ -59,7 +59,7 @@ def edge_ends(graph):
     return sources, graph.adjacency.indices
 
 
-def share_of_foreign_ties(graph):
+def share_of_foreign_edges(graph):
     community = graph.node_info["community"]
     sources, targets = edge_ends(graph)
     foreign = np.bincount(
@@ -160,7 +160,7 @@ def test_no_seed_lets_outliers_show_on_the_surface(five):
         ("contextual", distance_to_neighbours),
         ("structural", local_clustering),
         ("joint", mahalanobis),
-        ("joint", share_of_foreign_ties),
+        ("joint", share_of_foreign_edges),
     ],
 )
 def test_who_knows_what_to_look_for_finds_them(five, kind, statistic):

@@ -1,9 +1,9 @@
-"""Ties: numbered without gaps, drawn without repeats, exactly as many as asked for."""
+"""Edges: numbered without gaps, drawn without repeats, exactly as many as asked for."""
 
 import numpy as np
 import pytest
 
-from egoscore.load.generate_edges import Pairs, Urn, complete, draw_ties
+from egoscore.load.generate_edges import Pairs, Urn, complete, draw_edges
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -18,9 +18,9 @@ def test_pair_numbers_are_all_different_and_turn_back(directed):
 
 
 def test_pair_numbers_leave_out_loops_and_repeats():
-    ties = np.array([[0, 1, 2, 2, 3], [1, 0, 2, 3, 2]])
-    assert len(Pairs(4, directed=False).encode(ties)) == 2
-    assert len(Pairs(4, directed=True).encode(ties)) == 4
+    edges = np.array([[0, 1, 2, 2, 3], [1, 0, 2, 3, 2]])
+    assert len(Pairs(4, directed=False).encode(edges)) == 2
+    assert len(Pairs(4, directed=True).encode(edges)) == 4
 
 
 def test_an_urn_draws_nodes_by_their_weights():
@@ -31,18 +31,18 @@ def test_an_urn_draws_nodes_by_their_weights():
 
 
 @pytest.mark.parametrize(("homophily", "share"), [(0.0, 0.5), (0.6, 0.8), (1.0, 1.0)])
-def test_homophily_keeps_ties_within_communities(homophily, share):
+def test_homophily_keeps_edges_within_communities(homophily, share):
     community = np.repeat([0, 1], 50)
     urn = Urn.fill(community, np.ones(100))
-    sources, targets = urn.draw_ties(np.random.default_rng(0), homophily, 20_000)
+    sources, targets = urn.draw_edges(np.random.default_rng(0), homophily, 20_000)
     assert np.mean(community[sources] == community[targets]) == pytest.approx(share, abs=0.02)
 
 
-def test_partners_send_ties_to_another_community():
+def test_partners_send_edges_to_another_community():
     community = np.repeat([0, 1, 2, 3], 25)
     urn = Urn.fill(community, np.ones(100))
     partners = np.array([2, 3, 0, 1])
-    sources, targets = urn.draw_ties(np.random.default_rng(0), 0.6, 20_000, partners)
+    sources, targets = urn.draw_edges(np.random.default_rng(0), 0.6, 20_000, partners)
     is_partner = partners[community[sources]] == community[targets]
     assert np.mean(is_partner) == pytest.approx(0.6 + 0.4 / 4, abs=0.02)
     assert np.mean(community[sources] == community[targets]) == pytest.approx(0.1, abs=0.02)
@@ -51,13 +51,13 @@ def test_partners_send_ties_to_another_community():
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("closure", [0.0, 0.7])
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
-def test_there_are_exactly_as_many_different_ties_as_asked_for(directed, closure, share):
+def test_there_are_exactly_as_many_different_edges_as_asked_for(directed, closure, share):
     pairs = Pairs(12, directed)
     count = round(share * pairs.total)
     rng = np.random.default_rng(0)
-    ties = draw_ties(rng, pairs, count, closure, lambda n: rng.integers(0, 12, (2, n)))
-    assert ties.shape == (2, count)
-    assert len(pairs.encode(ties)) == count
+    edges = draw_edges(rng, pairs, count, closure, lambda n: rng.integers(0, 12, (2, n)))
+    assert edges.shape == (2, count)
+    assert len(pairs.encode(edges)) == count
 
 
 def test_completing_keeps_what_is_there_or_a_part_of_it():

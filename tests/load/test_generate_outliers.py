@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from egoscore.load.generate_outliers import (
     KINDS,
     choose_kinds,
-    count_ties,
+    count_degrees,
+    plant_edges,
     plant_features,
-    plant_ties,
     spare,
 )
 
@@ -67,7 +67,7 @@ class TestKinds:
         in_cliques = kinds == NUMBER["structural"]
         assert distance[in_cliques].max() <= distance[(kinds > 0) & ~in_cliques].min()
 
-    def test_nodes_without_ties_are_only_wrong_in_their_features(self):
+    def test_nodes_without_edges_are_only_wrong_in_their_features(self):
         degrees = self.degrees(2)
         degrees[::6] = 0
         kinds = choose_kinds(rng(2), degrees, 0.2)
@@ -136,15 +136,15 @@ class TestFeatures:
                 assert auc == pytest.approx(0.5, abs=0.03)
 
 
-class TestTies:
-    """In a ring where everybody has eight ties, a clique has six members."""
+class TestEdges:
+    """In a ring where everybody has eight edges, a clique has six members."""
 
-    STRUCTURAL = np.arange(0, 120, 10)  # twelve, of eight communities, none tied to another
+    STRUCTURAL = np.arange(0, 120, 10)  # twelve, of eight communities, none connected to another
     JOINT = np.arange(205, 400, 25)
-    OTHERS = np.arange(150, 200)  # whom the ties of the joint lead to
+    OTHERS = np.arange(150, 200)  # whom the edges of the joint lead to
 
     @pytest.fixture
-    def ties(self):
+    def edges(self):
         ring = np.array(nx.circulant_graph(SIZE, [1, 2, 3, 4]).edges).T
         return rng(1).permuted(ring, axis=0)
 
@@ -153,19 +153,19 @@ class TestTies:
         return kinds_of(structural=self.STRUCTURAL, joint=self.JOINT)
 
     @pytest.fixture
-    def planted(self, ties, kinds):
-        return self.plant(ties, kinds)
+    def planted(self, edges, kinds):
+        return self.plant(edges, kinds)
 
-    def plant(self, ties, kinds):
+    def plant(self, edges, kinds):
         draws = rng(2)
-        return plant_ties(
-            rng(), ties, kinds, COMMUNITY, lambda count: draws.choice(self.OTHERS, count)
+        return plant_edges(
+            rng(), edges, kinds, COMMUNITY, lambda count: draws.choice(self.OTHERS, count)
         )
 
-    def network(self, ties):
+    def network(self, edges):
         network = nx.MultiDiGraph()
         network.add_nodes_from(range(SIZE))
-        network.add_edges_from(ties.T.tolist())
+        network.add_edges_from(edges.T.tolist())
         return network
 
     def test_structural_outliers_are_in_cliques(self, planted):
@@ -179,43 +179,43 @@ class TestTies:
         for members in nx.connected_components(inner):
             assert len(set(COMMUNITY[list(members)])) == len(members)
 
-    def test_ties_in_a_clique_point_either_way(self, planted):
+    def test_edges_in_a_clique_point_either_way(self, planted):
         inside = np.isin(planted, self.STRUCTURAL).all(axis=0)
         sources, targets = planted[:, inside]
         assert 0 < np.count_nonzero(sources < targets) < inside.sum() == 30
 
-    def test_outliers_keep_their_degrees(self, ties, planted):
+    def test_outliers_keep_their_degrees(self, edges, planted):
         nodes = [*self.STRUCTURAL, *self.JOINT]
-        before, after = (self.network(them).degree for them in (ties, planted))
+        before, after = (self.network(them).degree for them in (edges, planted))
         assert [after[node] for node in nodes] == [before[node] for node in nodes]
 
     def test_joint_outliers_are_tied_to_nodes_drawn_anywhere_in_the_same_direction(
-        self, ties, planted
+        self, edges, planted
     ):
-        before, after = self.network(ties), self.network(planted)
+        before, after = self.network(edges), self.network(planted)
         for node in self.JOINT.tolist():
             assert after.out_degree[node] == before.out_degree[node]
             assert after.in_degree[node] == before.in_degree[node]
             assert set(nx.all_neighbors(after, node)) <= set(self.OTHERS)
 
-    def test_ties_between_others_stay_and_none_are_new(self, ties, planted):
+    def test_edges_between_others_stay_and_none_are_new(self, edges, planted):
         def between_others(them):
             touched = np.isin(them, [*self.STRUCTURAL, *self.JOINT]).any(axis=0)
             return sorted(them[:, ~touched].T.tolist())
 
-        assert between_others(planted) == between_others(ties)
+        assert between_others(planted) == between_others(edges)
 
-    def test_without_such_outliers_all_ties_stay(self, ties):
+    def test_without_such_outliers_all_edges_stay(self, edges):
         kinds = kinds_of(attribute=[1, 2], contextual=[3, 4])
-        assert sorted(self.plant(ties, kinds).T.tolist()) == sorted(ties.T.tolist())
+        assert sorted(self.plant(edges, kinds).T.tolist()) == sorted(edges.T.tolist())
 
-    def test_the_ties_given_are_not_changed(self, ties, kinds):
-        before = ties.copy()
-        self.plant(ties, kinds)
-        np.testing.assert_array_equal(ties, before)
+    def test_the_edges_given_are_not_changed(self, edges, kinds):
+        before = edges.copy()
+        self.plant(edges, kinds)
+        np.testing.assert_array_equal(edges, before)
 
 
-def test_further_ties_spare_cliques_and_misplaced_nodes():
+def test_further_edges_spare_cliques_and_misplaced_nodes():
     kinds = kinds_of(structural=[0], joint=[1], attribute=[2], contextual=[3])
     drafts = np.array([[0, 5, 1, 6, 2, 5, 0], [5, 0, 6, 1, 3, 6, 1]])
     asked = []
@@ -228,8 +228,8 @@ def test_further_ties_spare_cliques_and_misplaced_nodes():
     assert asked == [7]
 
 
-def test_ties_are_counted_at_both_ends():
-    ties = rng().integers(20, size=(2, 60))
-    network = nx.MultiDiGraph(ties.T.tolist())
+def test_edges_are_counted_at_both_ends():
+    edges = rng().integers(20, size=(2, 60))
+    network = nx.MultiDiGraph(edges.T.tolist())
     network.add_nodes_from(range(25))
-    assert count_ties(ties, 25).tolist() == [network.degree[node] for node in range(25)]
+    assert count_degrees(edges, 25).tolist() == [network.degree[node] for node in range(25)]

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from egoscore import AttributedGraph
-from egoscore.graph.convert import as_graph
+from egoscore.graph.attributed_graph import as_graph
 from egoscore.load import Options, read_network_file, read_tables, unpack
 from egoscore.load.graph_files import read_networkx
 from egoscore.report.notes import render
@@ -112,7 +112,7 @@ def test_a_document_type_is_refused_even_if_it_defines_nothing(write, refusal):
 
 
 def test_a_packed_file_that_grows_without_bound_is_refused(write, refusal, monkeypatch):
-    monkeypatch.setattr(unpack, "_ANY_STREAM", 2**20)
+    monkeypatch.setattr(unpack, "_SMALL_STREAM", 2**20)
     path = write("bomb.graphml.gz", gzip.compress(b"<graphml>" + b" " * (100 << 20)))
     assert "unpacks to more than 200 times its size" in refusal(read_network_file, path)
 
@@ -356,7 +356,7 @@ class TestValues:
         source = people()
         source.nodes[3]["age"] = 10**400
         message = refusal(AttributedGraph.from_networkx, source)
-        assert "Column 'age' of the networkx graph has 1 infinite value" in message
+        assert "Column 'age' of the networkx graph is infinite in row 4" in message
 
     def test_what_pandas_calls_missing_is_missing(self, refusal):
         source = people()

@@ -281,9 +281,9 @@ def graphml():
     ("name", "content", "function"),
     [
         ("net.npz", npz(edge_index=[[0], [1]]), "matrix_files._edges"),
-        ("net.npz", npz(edge_index=[[0], [1]]), "matrix_files._with_sparse"),
+        ("net.npz", npz(edge_index=[[0], [1]]), "matrix_files._assemble_sparse"),
         ("net.pt", pyg(), "pyg_files._contents"),
-        ("net.pt", pyg(), "pyg_files._sealed"),
+        ("net.pt", pyg(), "pyg_files._repacked"),
         ("net.pt", pyg(), "unpack._check_members"),
         ("net.graphml", graphml(), "graph_files._fill_in_defaults"),
         ("edges.csv", TABLE, "csv.collect"),

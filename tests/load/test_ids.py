@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.load.ids import normalized, read_ids, respelled, with_one_type
+from egoscore.load.ids import normalized, read_ids, respelled, unify_types
 
 DAY = date(2020, 1, 1)
 
@@ -93,7 +93,7 @@ def test_decimals_by_type_are_told():
 def settled(*columns, has_table=False):
     notes = []
     read = [read_ids(pa.chunked_array([pa.array(column)]), "c", "t", []) for column in columns]
-    found = with_one_type(read, has_table, notes)
+    found = unify_types(read, has_table, notes)
     back = [np.array(c.values.to_pylist(), dtype=object)[c.codes].tolist() for c in found]
     return back, notes
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from egoscore.load.column import Column, Damage, Unusable
-from egoscore.load.infer import MOST_CATEGORIES, infer_column
+from egoscore.load.infer import MAX_CATEGORIES, Column, Damage, Unusable, infer_column
 from egoscore.load.numbers import Notation
 
 
@@ -77,12 +76,12 @@ def test_declared_categories_are_categories_whatever_their_type():
 
 
 def test_the_limit_of_categories():
-    assert MOST_CATEGORIES == 20
-    words = [f"word {chr(97 + i)}" for i in range(MOST_CATEGORIES)]
-    assert len(column(words).parts) == MOST_CATEGORIES
+    assert MAX_CATEGORIES == 20
+    words = [f"word {chr(97 + i)}" for i in range(MAX_CATEGORIES)]
+    assert len(column(words).parts) == MAX_CATEGORIES
     found = column([*words, "one more"])
     assert isinstance(found, Unusable)
-    assert (found.reason, found.fields["count"]) == ("many-texts", MOST_CATEGORIES + 1)
+    assert (found.reason, found.fields["count"]) == ("many-texts", MAX_CATEGORIES + 1)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +99,8 @@ def test_what_cannot_be_a_number_is_told(values):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([1.0, np.inf, -np.inf], "2 infinite values"),
-        (["1", "inf"], "1 infinite value"),
+        ([1.0, np.inf, -np.inf], "infinite in row 2 below"),
+        (["1", "inf"], "infinite in row 2 below"),
         ([1.0, -1e300], "beyond single precision (found -1e+300)"),
     ],
 )
@@ -135,15 +134,15 @@ NUMBERS = [str(number) for number in range(10, 60)]
 @pytest.mark.parametrize(
     ("cells", "kind", "damage"),
     [
-        ([*NUMBERS, " forty ", "x"], "number", Damage(2, "forty", 50)),
-        ([*NUMBERS[:16], "forty", *NUMBERS, "", "NA"], "number", Damage(1, "forty", 16)),
-        ([*(f"{n}%" for n in NUMBERS), "12"], "number", Damage(1, "12", 50)),
-        ([*(f"${n}" for n in NUMBERS), "\u20ac12"], "number", Damage(1, "\u20ac12", 50)),
-        ([*(f"{n}.5" for n in NUMBERS), "12,5"], "number", Damage(1, "12,5", 50)),
+        ([*NUMBERS, " forty ", "x"], "number", Damage(2, "forty", 51)),
+        ([*NUMBERS[:16], "forty", *NUMBERS, "", "NA"], "number", Damage(1, "forty", 17)),
+        ([*(f"{n}%" for n in NUMBERS), "12"], "number", Damage(1, "12", 51)),
+        ([*(f"${n}" for n in NUMBERS), "\u20ac12"], "number", Damage(1, "\u20ac12", 51)),
+        ([*(f"{n}.5" for n in NUMBERS), "12,5"], "number", Damage(1, "12,5", 51)),
         ([f"2020-01-{d:02d}" for d in range(1, 32)] + ["2020-01-32"], "date",
-         Damage(1, "2020-01-32", 31)),
+         Damage(1, "2020-01-32", 32)),
         ([f"2020-01-{d:02d} 10:00Z" for d in range(1, 32)] + ["2020-02-01 10:00"], "date",
-         Damage(1, "2020-02-01 10:00", 31)),
+         Damage(1, "2020-02-01 10:00", 32)),
     ],
 )  # fmt: skip
 def test_a_few_cells_that_do_not_fit_are_damage(cells, kind, damage):
@@ -151,7 +150,7 @@ def test_a_few_cells_that_do_not_fit_are_damage(cells, kind, damage):
     assert (found.kind, found.damage) == (kind, damage)
     empty = sum(cell in ("", "NA") for cell in cells)
     assert np.count_nonzero(found.is_missing) == damage.count + empty
-    assert found.is_missing[damage.row]
+    assert found.is_missing[damage.row - 1]
 
 
 def test_the_numbers_beside_damage_are_those_of_pandas():

@@ -277,9 +277,9 @@ def test_two_edges_are_still_read_as_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"x": None}, "has no array 'x'"),
-        ({"y": None}, "has no array 'y'"),
-        ({"edge_index": None}, "has no array 'edge_index'"),
+        ({"x": None}, "'x' must be an array"),
+        ({"y": None}, "'y' must be an array"),
+        ({"edge_index": None}, "'edge_index' must be an array"),
         ({"edge_index": np.zeros((2, 5), int)}, r"shape \(E, 2\).*found shape \(2, 5\)"),
         ({"edge_index": np.zeros(4, int)}, r"shape \(E, 2\)"),
         ({"edge_index": np.array([[0, 6]])}, "points to node 6"),

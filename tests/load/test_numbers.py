@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.load.cell_formats import parse_most
+from egoscore.load.cell_formats import around_numbers, parse_most, unit_of
 from egoscore.load.numbers import (
     Notation,
     are_padded,
@@ -19,7 +19,6 @@ from egoscore.load.numbers import (
     parse_numbers,
     shows_decimal_commas,
 )
-from egoscore.load.units import around_numbers, unit_of
 
 BEHIND = "minus-behind"
 LETTERS = "magnitude-letters"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore.load import Options, read_tables
-from egoscore.load.pipes import is_pipe, pipes_copied
+from egoscore.load.open_table import copy_pipes, is_pipe
 from egoscore.load.source import read_source
 
 EDGES = b"payer,payee,eur\na,b,1\nb,c,2\nc,a,3\n"
@@ -87,7 +87,7 @@ def test_what_is_said_names_the_pipe(pipe, noted, refusal, room):
 
 def test_the_copy_is_gone_whatever_happens(pipe, room):
     def interrupted(path):
-        with pipes_copied(path):
+        with copy_pipes(path):
             assert len(list(room.iterdir())) == 1
             raise KeyboardInterrupt
 

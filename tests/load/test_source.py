@@ -12,7 +12,8 @@ import torch
 from scipy.io import savemat
 
 from egoscore.errors import DatasetError, InputError
-from egoscore.load import Options, read_network_file
+from egoscore.load import Options, read_network_file, source
+from egoscore.load.open_table import GRAPH_ENDINGS
 from egoscore.load.source import load_source, read_source
 
 
@@ -151,3 +152,20 @@ def test_digits_that_float32_has_not_are_kept_beside_an_offset(tmp_path, ending)
     graph = read_network_file(path).graph
     np.testing.assert_array_equal(graph.features + graph.offsets, x)
     assert graph.features.dtype == np.float32
+
+
+def test_every_ending_of_a_graph_has_a_reader_and_is_no_table():
+    assert set(source._GRAPH_READERS) == set(GRAPH_ENDINGS)
+    assert not set(source._TABLE_ENDINGS) & set(source._GRAPH_READERS)
+
+
+@pytest.mark.parametrize("ending", [".feather", ".arrow", ".arrows", ".ipc", ".parquet", ".pq"])
+def test_a_list_of_edges_in_any_binary_table(tmp_path, ending):
+    edges = pa.table({"source": ["a", "b"], "target": ["b", "c"]})
+    path = tmp_path / f"net{ending}"
+    if ending in (".parquet", ".pq"):
+        pq.write_table(edges, path)
+    else:
+        with pa.ipc.new_stream(path, edges.schema) as stream:
+            stream.write_table(edges)
+    assert load_source(str(path)).num_edges == 2

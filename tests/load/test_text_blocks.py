@@ -21,7 +21,7 @@ def everything(stream, size=7):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "latin-1"])
 def test_any_encoding_becomes_utf8(encoding, monkeypatch):
-    monkeypatch.setattr(text_blocks, "_PIECE", 3)  # characters are cut in the middle
+    monkeypatch.setattr(text_blocks, "_CHUNK", 3)  # characters are cut in the middle
     text = "caf\u00e9,b\n1,2\n"
     stream = ByteStream(io.BytesIO(text.encode(encoding)), encoding, False)
     assert everything(stream) == text.encode()
@@ -30,12 +30,12 @@ def test_any_encoding_becomes_utf8(encoding, monkeypatch):
 @given(st.text("ab \t\n", max_size=40), st.integers(1, 9))
 @settings(deadline=None)
 def test_spaces_are_joined_as_split_joins_them_wherever_the_text_is_cut(text, piece):
-    before = text_blocks._PIECE
-    text_blocks._PIECE = piece
+    before = text_blocks._CHUNK
+    text_blocks._CHUNK = piece
     try:
         found = everything(ByteStream(io.BytesIO(text.encode()), "utf-8", True))
     finally:
-        text_blocks._PIECE = before
+        text_blocks._CHUNK = before
     rows = [line.split("\t") for line in found.decode().split("\n") if line]
     assert rows == [line.split() for line in text.split("\n") if line.split()]
 

@@ -58,7 +58,7 @@ def test_well_compressed_content_below_64_mib_is_not_a_bomb() -> None:
 def test_total_size_has_a_limit_however_badly_it_compresses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unpack, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(unpack, "_MAX_BYTES", 1000)
     source = zipped(os.urandom(1001), zipfile.ZIP_STORED)
     with pytest.raises(DatasetError, match="more than the 1,000 that are plausible"):
         open_archive(source, Path("large"))
@@ -104,7 +104,7 @@ def test_what_goes_wrong_with_a_file_names_it_in_one_sentence() -> None:
     ):
         with (
             pytest.raises(DatasetError, match=words) as caught,
-            parsing(path, zipfile.BadZipFile, OSError),
+            parsing(path, (zipfile.BadZipFile, OSError)),
         ):
             raise cause
         assert str(path) in str(caught.value)
@@ -115,14 +115,14 @@ def test_what_goes_wrong_with_a_file_names_it_in_one_sentence() -> None:
 
 @pytest.mark.parametrize("bug", [TypeError("ours"), AttributeError("ours"), KeyError("ours")])
 def test_other_errors_are_bugs_and_surface_as_themselves(bug: Exception) -> None:
-    with pytest.raises(type(bug)) as caught, parsing(Path("f"), zipfile.BadZipFile, OSError):
+    with pytest.raises(type(bug)) as caught, parsing(Path("f"), (zipfile.BadZipFile, OSError)):
         raise bug
     assert caught.value is bug
 
 
 def test_an_error_that_already_names_the_file_passes_unchanged() -> None:
     error = DatasetError("The file f has no 'x'.")
-    with pytest.raises(DatasetError) as caught, parsing(Path("f"), OSError), naming(Path("f")):
+    with pytest.raises(DatasetError) as caught, parsing(Path("f"), (OSError,)), naming(Path("f")):
         raise error
     assert caught.value is error
 
@@ -230,7 +230,7 @@ def test_a_zip_file_that_would_fill_the_disk_is_refused(write, refusal):
 
 @pytest.mark.parametrize("packer", [gzip, bz2, lzma])
 def test_what_unpacks_to_more_than_tables_do_is_refused(tmp_path, monkeypatch, packer):
-    monkeypatch.setattr(unpack, "_ANY_STREAM", 2**20)
+    monkeypatch.setattr(unpack, "_SMALL_STREAM", 2**20)
     path = tmp_path / "edges.csv.packed"
     with packer.open(path, "wb") as file:
         for _ in range(24):
@@ -248,9 +248,9 @@ def test_a_packed_table_that_grows_as_tables_do_is_read(tmp_path):
 
 
 def test_nothing_is_unpacked_in_one_go(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpack, "_ANY_STREAM", 2**20)
+    monkeypatch.setattr(unpack, "_SMALL_STREAM", 2**20)
     path = tmp_path / "network.gexf.gz"
     path.write_bytes(gzip.compress(b" " * 2**26))
     with open_stream(path) as stream, pytest.raises(InputError, match="more than 200 times"):
         stream.read()
-    assert unpack._PIECE <= 2**20
+    assert unpack._CHUNK <= 2**20

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
+from egoscore.explain.explainer import MOST_NODES
 from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Tie
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
@@ -11,6 +12,7 @@ from egoscore.run.tables import described
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
 QUESTIONS = ("features", "company", "place")
+COMPONENTS = ("linear_residual", "mismatch", *(f"surprise_{name}" for name in QUESTIONS))
 PAPER_QUESTIONS = ("features", "structure", "energy")
 RULE = Note.info("threshold-share", threshold=2.345, share=0.1)
 CAVEATS = (
@@ -47,14 +49,14 @@ def picture(seed: int, size: int) -> Picture:
         shade="monthly income",
         shade_before=(1.0, *rng.random(size - 1).round(3).tolist()),
         shade_after=(0.3, *rng.random(size - 1).round(3).tolist()),
-        left_out=12 if size > 30 else 0,
+        left_out=12 if size == MOST_NODES else 0,
     )
 
 
 def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanation:
     """Why the node of a rank has its score."""
     rng = np.random.default_rng(rank)
-    size = (7, 11, 24, 45, 1, 2, 17)[rank % 7]
+    size = (7, 11, 24, 20, 1, 2, 17)[rank % 7]
     node = node_name(rank - 1)
     causes = tuple(QUESTIONS[(rank + turn) % 3] for turn in range(1 + rank % 3))
     return Explanation(
@@ -66,7 +68,7 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         p_value=float(np.exp(-score)),
         flag=flag,
         ego_size=size,
-        questions={name: 9.0 - turn for turn, name in enumerate(causes)},
+        questions={name: 9.0 - turn for turn, name in enumerate(dict.fromkeys(causes + QUESTIONS))},
         causes=causes,
         reason="monthly income is 3.1 times the expected value",
         summary=f"{node} ranks {rank} of {num_nodes} nodes: monthly income is $9,800 (expected: "
@@ -91,8 +93,8 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         energy_before=round(1.2 + rng.random(), 4),
         energy_after=0.4321,
         components=tuple(
-            Component(f"surprise_{name}", round(rng.exponential(3), 4), p)
-            for name, p in zip(QUESTIONS, 100 * rng.random(3) ** 0.2, strict=True)
+            Component(name, round(rng.exponential(3), 4), p)
+            for name, p in zip(COMPONENTS, 100 * rng.random(5) ** 0.2, strict=True)
         ),
         compared_with="140 nodes whose ego-graphs have 7 to 9 nodes",
         picture=picture(rank, size),

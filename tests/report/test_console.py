@@ -77,8 +77,8 @@ REASONS = {
     ("place",): "core number is 30% of the expected value",
 }
 WHY = [
-    "features: amount is 12 times the expected value; also company",
-    "place: core number is 30% of the expected value",
+    "features: amount is 12 times the expected value (also similarity)",
+    "position: core number is 30% of the expected value",
 ]
 EVALUATION = Evaluation(0.9, 0.5, 0.25, 1)
 
@@ -260,7 +260,7 @@ class TestWhy:
 
     def test_in_little_room_only_the_questions_are_named(self, terminal):
         _, lines = terminal(55, show_detection, detected(), 3)
-        assert rows(lines)[0][4] == "features, company"
+        assert " ".join(row[4] for row in rows(lines)[:2]) == "features, similarity"
 
     def test_the_reason_takes_the_room_of_the_ego_size(self, terminal):
         for width, is_shown in ((100, True), (84, False)):
@@ -281,7 +281,7 @@ class TestWhy:
         weak = {"causes": (), "p_value": 0.01, "features": (), "structure": ()}
         show_detection(first_changed(detected(), questions=questions, **weak), 3)
         line = rows(capsys.readouterr().out.splitlines())[0]
-        assert line[5] == "all together, mostly company"
+        assert line[5] == "all answers together, mostly similarity"
 
     def test_an_extreme_value_is_named_though_nothing_else_stands_out(self, capsys):
         weak = {"causes": (), "p_value": 0.4, "questions": {"features": 1.0}, "structure": ()}
@@ -366,7 +366,7 @@ class TestWidth:
         _, lines = terminal(80, show_detection, found, 3)
         assert "…" not in "".join(lines)
         first, *_ = rows(lines)
-        assert first == ["1", "1234", "0.01235", "yes", "features, company", "1", "structural"]
+        assert first == ["1", "1234", "0.01235", "yes", "features, similarity", "1", "structural"]
 
 
 class TestStandardError:

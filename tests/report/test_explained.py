@@ -8,8 +8,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from egoscore import EgoScore, generate_network
+from egoscore.detectors import label_of, vocabulary_of
 from egoscore.explain.explanation import Deviation, Tie
 from egoscore.report.console import show_explanation
+from egoscore.report.top_nodes import other_components, parts_of
+from egoscore.text import percent
 
 HOSTILE = ["[red]x[/red]", "\x1b[2J", "two\nlines", "\u202etxt", "[/]", "\ud800"]
 
@@ -24,7 +27,7 @@ def environment(monkeypatch):
 @pytest.fixture
 def printed(capsys):
     def lines(found):
-        show_explanation(found)
+        show_explanation(found, WORDS)
         output = capsys.readouterr().out
         return output, [
             [cell.strip() for cell in line.strip("│").split(" │ ")]
@@ -36,6 +39,7 @@ def printed(capsys):
 
 
 FOUND = explanation(4, 500, 4.5, flag=True)
+WORDS = vocabulary_of("default")
 
 
 def test_the_summary_comes_first(printed):
@@ -43,10 +47,12 @@ def test_the_summary_comes_first(printed):
 
 
 def test_the_score_and_the_energies_are_shown(printed):
-    text = " ".join(printed(replace(FOUND, ego_size=1))[0].split())
-    for fact in ("Score 4.5, above the threshold", "99.2% of the nodes", "1 node in its ego-graph"):
+    text = " ".join(printed(replace(FOUND, ego_size=2))[0].split())
+    energies = f"{FOUND.energy_before:.4g}", f"{FOUND.energy_after:.4g}"
+    for fact in ("score 4.5 is above", "99.2%", "2 nodes", *energies):
         assert fact in text
-    assert f"energy {FOUND.energy_before:.3g}, expected 0.432." in text
+    alone = printed(replace(FOUND, ego_size=1))[0]
+    assert not any(energy in alone for energy in energies)
     assert "not above the threshold" in printed(replace(FOUND, flag=False))[0]
 
 
@@ -55,10 +61,16 @@ def test_every_deviation_and_component_has_its_row(printed):
     for one in FOUND.features + FOUND.structure:
         expected = [one.name, one.observed, one.expected, f"{one.size:+.1f}"]
         assert expected in rows
-    for one in FOUND.components:
+    parts = parts_of(FOUND.questions, FOUND.num_nodes)
+    assert len(parts) == len(FOUND.questions)
+    for one in parts:
+        assert [label_of(one.question), f"{one.answer:.4g}", f"{percent(one.percentile)}%"] in rows
+    others = other_components(FOUND)
+    assert others
+    for one in others:
         name = one.name.replace("_", " ")
-        assert [name, f"{one.value:.4g}", f"{one.percentile:.1f}%"] in rows
-    assert len(rows) == len(FOUND.features + FOUND.structure) + len(FOUND.components)
+        assert [name, f"{one.value:.4g}", f"{percent(one.percentile)}%"] in rows
+    assert len(rows) == len(FOUND.features + FOUND.structure) + len(parts) + len(others)
 
 
 def test_the_nodes_it_is_compared_with_are_described(printed):
@@ -90,7 +102,7 @@ def test_no_table_is_wider_than_eighty_columns(capsys, monkeypatch, columns):
         monkeypatch.setenv("COLUMNS", str(columns))
     place = EgoScore(updates=2, hidden_size=8).fit(generate_network(60, 150, 4, seed=1)).explain(3)
     long = Deviation("a name of many words " * 5, "2024-11-02 12:00:00", "2019-03-17 18:30:00", 2.0)
-    show_explanation(replace(FOUND, features=(long,), structure=place.structure))
+    show_explanation(replace(FOUND, features=(long,), structure=place.structure), WORDS)
     output = Text.from_ansi(capsys.readouterr().out).plain
     tables = [line for line in output.splitlines() if line[:1] in "┏┃┡│└"]
     assert 40 < max(map(cell_len, tables)) <= (columns or 80)

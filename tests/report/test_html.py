@@ -26,7 +26,7 @@ from report.samples import (
 
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
-from egoscore.detectors import vocabulary_of
+from egoscore.detectors import label_of, vocabulary_of
 from egoscore.errors import RunError
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
 from egoscore.metrics import evaluate
@@ -36,7 +36,7 @@ from egoscore.report.html import render_report, unbroken, write_report
 from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, flagged, marks
-from egoscore.report.top_nodes import top_rows
+from egoscore.report.top_nodes import other_components, parts_of, top_rows
 from egoscore.run.tables import read_table, write_table
 from egoscore.text import percent
 
@@ -247,13 +247,13 @@ class TestContent:
         expected = []
         for row in top_rows(ranking, found):
             expected.append(("", row.cause))
-            expected += [(part.question, percent(part.percentile)) for part in row.parts]
+            expected += [(part.label, percent(part.percentile)) for part in row.parts]
         assert told == expected
 
     def test_the_questions_are_explained_below_the_list(self, page):
         below = page.words().split("How to read the list")[1].split("Why: the")[0]
         for name, question in WORDS.questions.items():
-            assert f"{name} {question}" in below
+            assert f"{label_of(name)} {question}" in below
 
     def test_the_list_comes_before_statistics(self, page):
         ids = [a["id"] for tag, a in page.tags if tag == "h2"]
@@ -284,11 +284,11 @@ class TestContent:
         words = Page(render_report(config(preset=preset), ranking, told)).words()
         parts = [part for row in top_rows(ranking, told) for part in row.parts]
         if size > 20:
-            assert "Above 95 it counts as a cause" in words
+            assert "A value above 95 counts as a cause" in words
             assert all((part.percentile > 95.03) == part.is_cause for part in parts)
         else:
-            assert "Above 95" not in words
-            most = int(re.search(r"no number is above (\d+); what is estimated", words)[1])
+            assert "A value above 95" not in words
+            most = int(re.search(r"no value is above (\d+); one that is estimated", words)[1])
             assert max(int(percent(part.percentile)) for part in parts) == most <= 95
 
     @pytest.mark.parametrize("most", [5, 99])
@@ -298,7 +298,6 @@ class TestContent:
         marked = [a for a in page.with_tag("span") if a.get("class") == "badge significant"]
         assert len(marked) == 3 + 3
         assert marks(ranking, 0.05) in page.words()
-        assert "3 nodes here" in page.words()
 
     def test_with_the_paper_nothing_is_significant(self):
         ranking = ranked_as_paper()
@@ -316,7 +315,7 @@ class TestContent:
         for found in findings().explanations:
             assert found.summary in words
             contrast = {"before": f"{found.energy_before:.4g}", "after": "0.4321"}
-            assert WORDS.contrast.format(**contrast) in words
+            assert (WORDS.contrast.format(**contrast) in words) == (found.ego_size > 1)
             for line in (*found.features, *found.structure):
                 for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
                     assert text in words
@@ -326,11 +325,16 @@ class TestContent:
         for edges in (
             "Unexpected edges node surprise Ada 40 +3.1",
             "Expected edges node surprise Ben 61 -1.234",
-            "Expected, but missing node surprise Chloé 62 +0.81",
+            "Missing edges node surprise Chloé 62 +0.81",
         ):
             assert edges in words
-        for name in ("features", "company", "place"):
-            assert f"{name} {WORDS.components[f'surprise_{name}']}" in words
+        for part in parts_of(findings().explanations[0].questions, 500):
+            question, answer = WORDS.questions[part.question], f"{part.answer:.4g}"
+            assert f"{part.label} {question} {answer} {percent(part.percentile)}" in words
+        for one in other_components(findings().explanations[0]):
+            name, share = one.name.replace("_", " "), percent(one.percentile)
+            assert f"{name} {WORDS.components[one.name]} {one.value:.4g} {share}" in words
+        assert "surprise features" not in words
         assert "among 140 nodes whose ego-graphs have 7 to 9 nodes." in words
         assert "12 more nodes are not shown" in words
         assert "shade: monthly income, least" in words
@@ -344,8 +348,8 @@ class TestContent:
 
     def test_without_features_there_is_no_table_of_them(self):
         words = Page(render_report(config(), ranked(), _changed(features=()))).words()
-        assert "Features: observed" not in words
-        assert "Position in the graph: observed" in words
+        assert "Features: actual" not in words
+        assert "Position in the graph: actual" in words
 
     def test_the_columns_of_the_user_are_listed_by_name(self, tmp_path):
         """Also where they are named like ours, and after the ranking was written and read."""
@@ -358,7 +362,9 @@ class TestContent:
         html = render_report(config(), read, findings(read))
         assert html == render_report(config(), ranking, findings(ranking))
         heads = Page(html.split("<thead")[1].split("</thead>")[0].partition(">")[2]).words()
-        assert "ego size known_label surprise_mine rank (input) features company place" in heads
+        assert (
+            "ego size known_label surprise_mine rank (input) features similarity position" in heads
+        )
         row = ranking.slice(0, 1).to_pylist()[0]
         card = Page(html).words().split("Why: the")[1]
         assert f"surprise_mine {row['surprise_mine']} rank (input) {row['rank (input)']}" in card
@@ -445,8 +451,8 @@ class TestContent:
         known = evaluate(ranking["known_label"].to_numpy(), ranking["score"].to_numpy())
         words = page.words()
         assert accuracy(known, 500) in words
-        assert f"Area under it {100 * known.roc_auc:.1f}%" in words
-        assert f"Average precision {100 * known.average_precision:.1f}%" in words
+        assert f"{100 * known.roc_auc:.1f}%" in words
+        assert f"{100 * known.average_precision:.1f}%" in words
 
     def test_without_labels_there_is_no_evaluation(self):
         words = Page(render_report(config(), ranked(labels=False), findings())).words()

@@ -300,7 +300,7 @@ def test_every_number_by_question_stands_beside_or_below_its_name(browser, repor
                 : document.querySelectorAll('.top thead th')[cell.cellIndex].innerText))""",
             width == 390,
         )
-        assert named == [["features", "company", "place"]] * 50
+        assert named == [["features", "similarity", "position"]] * 50
 
 
 def test_print_saves_paper(browser, reports):

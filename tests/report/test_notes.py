@@ -10,8 +10,7 @@ import pytest
 
 import egoscore
 from egoscore.explain.explanation import Deviation
-from egoscore.load.column import _REASONS
-from egoscore.notes import Note
+from egoscore.notes import WHY_UNUSABLE, Note
 from egoscore.report.loading_notes import _FILLS, _KINDS, _ODDITIES, _SEPARATORS, _TRAITS
 from egoscore.report.notes import SENTENCES, render
 from egoscore.text import command_line_options
@@ -104,15 +103,15 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "duplicates-dropped": ({"count": 1234, "weight": "amount"}, ("1,234 repeated edges",)),
     "agreement-of-questions": (
         {"found": 31, "expected": 2.68, "nodes": 400, "usual": 4.0},
-        ("31 nodes of 400", "2.7"),
+        ("31 of 400 nodes", "2.7"),
     ),
     "list-may-be-chance": (
         {"found": 4, "expected": 2.68, "nodes": 400, "usual": 4.0},
-        ("chance", "4 nodes of 400", "2.7"),
+        ("chance", "4 of 400 nodes", "2.7"),
     ),
     "causes-of-highest": (
         {"top": 20, "counts": {"features": 5, "company": 3, "place": 0}},
-        ("20 highest", "5 are", "by features", "3 by company", "0 by place"),
+        ("20 highest", "5 are", "by features", "3 by similarity", "0 by position"),
     ),
     "networks-used": ({"explained": 0.344, "weight": 0.5}, ("34%", "0.5")),
     "networks-unused": ({"reason": "no-gain", "explained": 0.344}, ("34%", "not used")),
@@ -122,10 +121,10 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "all-scores-equal": ({}, ("equal",)),
     "no-edges": ({"self_loops": 2}, ("no edges", "2 self-loops")),
     "few-nodes": ({"nodes": 30}, ("30 nodes",)),
-    "too-few-nodes": ({"nodes": 1}, ("1 node is",)),
-    "significant-nodes": ({"count": 3, "nodes": 1500, "rate": 0.05}, ("3 nodes of 1,500", "5%")),
+    "too-few-nodes": ({"nodes": 1}, ("1 node,",)),
+    "significant-nodes": ({"count": 3, "nodes": 1500, "rate": 0.05}, ("3 of 1,500 nodes", "5%")),
     "threshold-far-out": ({"threshold": 7.123456}, ("7.123", "Tukey")),
-    "threshold-share": ({"threshold": 1234.5, "share": 0.05}, ("1,234", "0.05", "choice")),
+    "threshold-share": ({"threshold": 1234.5, "share": 0.05}, ("1,234", "0.05")),
     "overlooked": (
         {"listed": 20, "nodes": [{"node": "c-17", "rank": 1234, "deviation": asdict(FAR)}]},
         ("first 20", "c-17", "1,234", "age"),
@@ -191,12 +190,12 @@ class TestVariants:
         fields = OF_COLUMN | {"kind": "number", "traits": ["hours"]}
         assert "times, read as hours" in render(Note.info("column-format", **fields))
 
-    @pytest.mark.parametrize("reason", _REASONS)
+    @pytest.mark.parametrize("reason", WHY_UNUSABLE)
     def test_every_reason_to_leave_out_a_column_is_given(self, reason):
         fields = {"kind": "list<int64>", "count": 812, "limit": 100}
         text = render(Note.info("column-unusable", **OF_COLUMN, reason=reason, **fields))
         assert COLUMN in text
-        assert _REASONS[reason].format(**fields) in text
+        assert WHY_UNUSABLE[reason].format(**fields) in text
 
     def test_one_of_two_ends_may_be_guessed(self):
         fields, _ = EXAMPLES["ends-guessed"]
@@ -219,7 +218,7 @@ class TestVariants:
 
     def test_nouns_and_verbs_agree_with_one(self):
         one = {"found": 1, "expected": 1.0, "nodes": 400, "usual": 4.0}
-        assert "1 node of 400 is" in render(Note.info("agreement-of-questions", **one))
+        assert "1 of 400 nodes is" in render(Note.info("agreement-of-questions", **one))
         assert "1 id of the edges differs" in render(
             Note.info("ids-respelled", count=1, example="A", known="a")
         )

@@ -7,13 +7,14 @@ import pytest
 from scipy.stats import percentileofscore
 
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
+from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.report.ranking import id_column, own_columns, ranking
 from egoscore.run.tables import read_table, write_table
 
 SCORE = np.array([0.5, 2.0, 1.0, 2.0, -1.0])
 P_VALUE = np.array([0.5, 0.01, 0.2, 0.01, 0.9])
-FLAG = np.array([0, 1, 0, 1, 0])
+SCORES = Scores(SCORE, P_VALUE, threshold=1.5)
 TAUS = (0.25, 0.5)
 
 
@@ -34,7 +35,7 @@ def graph(**kwargs):
 
 
 def ranked(**kwargs):
-    return ranking(graph(**kwargs), SCORE, P_VALUE, FLAG, components().columns())
+    return ranking(graph(**kwargs), SCORES, components().columns())
 
 
 def objects(values):
@@ -114,14 +115,14 @@ class TestColumnsOfTheUser:
 
 def test_one_node_can_be_ranked():
     graph = AttributedGraph.from_edges([[], []], [[1.0]])
-    one = np.array([3.0]), np.array([0.5]), np.array([0])
-    table = ranking(graph, *one, components(1).columns())
+    one = Scores(np.array([3.0]), np.array([0.5]), threshold=4.0)
+    table = ranking(graph, one, components(1).columns())
     assert table.slice(0, 1).to_pylist()[0]["percentile"] == 0.0
 
 
 def test_a_component_cannot_overwrite_the_p_value():
     measured = {"ego_size": np.ones(5), "p_value": np.full(5, 7.0)}
-    table = ranking(graph(), SCORE, P_VALUE, FLAG, measured)
+    table = ranking(graph(), SCORES, measured)
     assert table["p_value"].to_pylist() == [0.01, 0.01, 0.2, 0.5, 0.9]
     assert table.column_names.count("p_value") == 1
 

@@ -39,7 +39,7 @@ def test_flagged_and_significant_nodes_are_counted(flag, significant, facts):
 
 
 @pytest.mark.parametrize(
-    ("count", "here"), [(0, "no node here"), (1, "1 node here"), (2, "2 nodes here")]
+    ("count", "here"), [(0, "here none is"), (1, "here 1 is"), (2, "here 2 are")]
 )
 def test_the_marks_are_explained_with_their_error_rate(count, here):
     table = pa.table({"significant": [1] * count + [0] * 5})
@@ -54,6 +54,6 @@ def test_accuracy_is_given_next_to_that_of_a_random_score():
         assert fact in text
 
 
-@pytest.mark.parametrize(("nodes", "fact"), [(500, "Above 95"), (21, "95"), (10, "above 90")])
+@pytest.mark.parametrize(("nodes", "fact"), [(500, "above 95"), (21, "95"), (10, "above 90")])
 def test_the_least_number_of_a_cause_is_given(nodes, fact):
     assert fact in causes(nodes)

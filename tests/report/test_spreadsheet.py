@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from report.samples import with_own_columns
 
 from egoscore import AttributedGraph
+from egoscore.explain.sentences import Scores
 from egoscore.report import ranking as spreadsheet
 from egoscore.report.ranking import ranking, write_spreadsheet
 
@@ -104,7 +105,7 @@ def test_hostile_columns_of_the_network_are_written_and_read_back(tmp_path):
     info = {"=note": np.array(["=1", "b", "@c", "d", "e", "f"]), "amount": np.arange(6) / 8}
     graph = AttributedGraph.from_edges([[0], [1]], np.ones((6, 1)), ids=ids, node_info=info)
     score = np.arange(6.0)[::-1]
-    table = ranking(graph, score, np.exp(-score), np.zeros(6, dtype=np.int64), {})
+    table = ranking(graph, Scores(score, np.exp(-score), threshold=6.0), {})
     path = tmp_path / "scores.csv"
     write_spreadsheet(table, path)
     frame = pd.read_csv(path, dtype={"node": str}, encoding="utf-8")

@@ -9,6 +9,7 @@ from report.samples import findings, ranked, ranked_as_paper, with_own_columns
 
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
+from egoscore.detectors import label_of
 from egoscore.report.ranking import own_columns
 from egoscore.report.top_nodes import TOP, cause, cause_in_short, top_rows
 
@@ -44,7 +45,7 @@ def test_rows_agree_with_the_explanations_of_their_nodes(preset, tmp_path):
     found = detect(graph, Origin("friends"), EgoScore(**QUICK[preset]), tmp_path / "run")
     rows = top_rows(found.ranking, replace(found.findings, explanations=()))
     for row, why in zip(rows, found.detector.explain_all([r.node for r in rows]), strict=True):
-        strongest = why.causes[0] if why.causes else next(iter(why.questions))
+        strongest = label_of(why.causes[0] if why.causes else next(iter(why.questions)))
         assert row.cause.endswith(strongest)
         assert (row.cause == strongest) == bool(why.causes)
         assert {part.question for part in row.parts if part.is_cause} == set(why.causes)
@@ -58,24 +59,24 @@ def test_explained_nodes_have_their_cause_in_a_few_words():
     found = findings(ranking, explained=20)
     rows, bare = top_rows(ranking, found), listed(ranking, explanations=())
     for row, why in zip(rows, found.explanations, strict=False):
-        assert row.cause == cause_in_short(why) == f"{why.causes[0]}: {why.reason}"
+        assert row.cause == cause_in_short(why) == f"{label_of(why.causes[0])}: {why.reason}"
     assert rows[20:] == bare[20:]
 
 
 def test_without_a_cause_the_strongest_question_is_named():
     why = replace(findings().explanations[0], causes=(), questions={"place": 1.0}, p_value=0.4)
     assert cause_in_short(why) == cause({"place": 1.0}, 0.4)
-    assert "place" in cause_in_short(why)
+    assert "position" in cause_in_short(why)
 
 
 def test_the_cause_is_the_question_with_the_highest_percentile():
     for row in listed(ranked(), explanations=()):
-        assert row.cause.endswith(max(row.parts, key=lambda part: part.percentile).question)
+        assert row.cause.endswith(max(row.parts, key=lambda part: part.percentile).label)
 
 
 def test_causes_name_the_strongest_question():
     assert cause({"a": 3.5, "b": 4.0}, 0.001) == "b"
-    assert cause({"a": 1.0, "b": 2.9}, 0.05).startswith("all together")
+    assert cause({"a": 1.0, "b": 2.9}, 0.05).startswith("all answers together")
     assert cause({"a": 1.0, "b": 2.9}, 0.06).startswith("nothing stands out")
     assert all(cause({"a": 1.0, "b": 2.9}, p).endswith("b") for p in (0.05, 0.06))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from report.test_charts import coordinates
 
-from egoscore.report.training_chart import training_band, training_curve
+from egoscore.report.charts import training_curve
 
 
 class TestTrainingCurve:
@@ -40,7 +40,7 @@ class TestTrainingBand:
     LOSSES = np.array([[4.0, 2.0, 1.0], [2.0, 1.5, 1.0], [2.0, 0.5, 0.75]])
 
     def test_the_line_is_the_mean_and_the_band_reaches_from_least_to_greatest(self):
-        chart = training_band(self.LOSSES, 3, "update")
+        chart = training_curve(self.LOSSES, 3, (), "update")
         frame = chart.frame
         (line,) = chart.lines
 
@@ -55,18 +55,18 @@ class TestTrainingBand:
         assert f"{line.name} {line.summary}; {chart.band.name} {chart.band.summary}." in chart.label
 
     def test_one_network_has_no_band(self):
-        chart = training_band(self.LOSSES[:, :1], 3, "update")
+        chart = training_curve(self.LOSSES[:, :1], 3, (), "update")
         assert chart.band is None
         assert chart.lines[0].name == "network"
 
     @pytest.mark.parametrize("rows", [0, 1])
     def test_there_is_no_curve_through_fewer_than_two_points(self, rows):
-        assert training_band(self.LOSSES[:rows], rows, "update") is None
+        assert training_curve(self.LOSSES[:rows], rows, (), "update") is None
 
     def test_what_is_no_number_is_passed_over(self):
         losses = np.array([[1.0, 1.0], [np.nan, np.inf], [np.nan, 0.5], [0.5, 0.5]])
-        chart = training_band(losses, 4, "update")
+        chart = training_curve(losses, 4, (), "update")
         assert len(coordinates(chart.lines[0].points)) == 3
         assert len(coordinates(chart.band.points)) == 6
-        nothing = training_band(np.full((3, 2), np.nan), 3, "update")
+        nothing = training_curve(np.full((3, 2), np.nan), 3, (), "update")
         assert nothing.lines[0].points == nothing.band.points == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, describe, detect
-from egoscore.detectors.paper import shards, storage
+from egoscore.detectors.paper import shards, train
 from egoscore.run.directory import RunDirectory
 from egoscore.run.files import UNFINISHED
 
@@ -65,7 +65,7 @@ def no_work(monkeypatch):
 def small_shards():
     """Split even the small graph into several shards, and write every checkpoint."""
     shards._SMALLEST_SHARD = SMALL_SHARD
-    storage._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+    train._SECONDS_BETWEEN_CHECKPOINTS = 0.0
 
 
 def kill():

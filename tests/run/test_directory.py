@@ -39,12 +39,11 @@ from safetensors.torch import save_file
 from egoscore import EgoScore, generate_network, load_dataset
 from egoscore.cli import main
 from egoscore.detect import Origin, describe, detect
-from egoscore.detectors.paper import shards, storage
+from egoscore.detectors.paper import shards, train
 from egoscore.errors import RunError, TrainingError
 from egoscore.run import directory
-from egoscore.run.directory import RunDirectory
+from egoscore.run.directory import FINDINGS_FILE, RunDirectory
 from egoscore.run.files import UNFINISHED
-from egoscore.run.layout import FINDINGS_FILE
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +213,7 @@ class TestAgain:
         monkeypatch.setattr(RunDirectory, "save", lambda *a: (written.append(a[3]), save(*a)))
         make(tmp_path / "slow")
         assert [facts["epoch"] for facts in written] == [5]
-        monkeypatch.setattr(storage, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+        monkeypatch.setattr(train, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
         make(tmp_path / "fast")
         assert [facts["epoch"] for facts in written[1:]] == [1, 2, 3, 4, 5]
 
@@ -223,7 +222,7 @@ class TestAgain:
     def test_interrupted_training_ends_with_the_same_result(
         self, tmp_path, monkeypatch, epoch, changes
     ):
-        monkeypatch.setattr(storage, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+        monkeypatch.setattr(train, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
         make(tmp_path / "whole", **changes)
         save, epochs = RunDirectory.save, []
 
@@ -532,7 +531,7 @@ def test_a_run_that_ends_while_scoring_leaves_no_processes_and_no_temporary_file
     assert 0 < finished < 50
     if end == signal.SIGINT:
         assert process.returncode == 130
-        assert b"the same command continues the run" in errors
+        assert b"interrupted" in errors
     wait_until(lambda: not list((tmp_path / "tmp").glob("egoscore-*")), 30)
 
 

@@ -13,9 +13,8 @@ from run.samples import drafts, files, make, no_work, stamped
 from egoscore.cli import main
 from egoscore.errors import RunError
 from egoscore.report.html import write_report
-from egoscore.run.directory import RunDirectory
+from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, RESULT_FILES, RunDirectory
 from egoscore.run.files import load_tensors
-from egoscore.run.layout import CONFIG_FILE, FINDINGS_FILE, RESULT_FILES
 from egoscore.run.reader import Run
 
 SAME_COMMAND = "run the same `egoscore detect` command again"

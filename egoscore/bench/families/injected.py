@@ -1,8 +1,8 @@
 """Generated networks into which outliers are injected, as in the field's benchmarks.
 
-A second family to choose a detector's settings on, beside `varied`: what is common there is rare
-in that one, outliers in cliques that are larger than any usual neighbourhood, and up to a fifth of
-all nodes. Sizes, densities and shares follow BOND's table (Liu et al., 2022, "BOND: Benchmarking
+A second family to choose a detector's settings on, beside `varied`, where the following is rare:
+outliers in cliques larger than a usual neighbourhood, and outliers that are up to a fifth of all
+nodes. Sizes, densities and shares follow BOND's table (Liu et al., 2022, "BOND: Benchmarking
 unsupervised outlier node detection on static attributed graphs"); every node is made here.
 """
 
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bench.families import INJECTED_NAMES
-from egoscore.bench.families.varied_features import draw_features
-from egoscore.bench.families.varied_outliers import Features, inject_into
+from egoscore.bench.families.features import draw_features
+from egoscore.bench.families.outliers import inject_into
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_weights
-from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_edges
+from egoscore.load.generate_outliers import Features
 
 _EVEN = 6.0  # exponent of the power law of degrees: nearly none
 
@@ -30,9 +31,9 @@ class Kind:
     """What an injected network is like.
 
     Attributes: `num_nodes`, `mean_degree`, `num_features` its size; `feature_kind` "clusters", or
-    one of `varied_features`; `num_classes`, and the share of `ties_within` one; `exponent` of the
-    power law of degrees and share `closure` of ties between two neighbours of a node;
-    `num_contextual` outliers with strange features, and `cliques` of how many with `clique_size`.
+    a name in `FEATURE_KINDS`; `num_classes`, and the share of `edges_within` one; `exponent` of the
+    power law of degrees and share `closure` of edges between two neighbours of a node;
+    `num_contextual` outliers with another node's features, and `cliques` of `clique_size` outliers.
     """
 
     num_nodes: int
@@ -40,7 +41,7 @@ class Kind:
     num_features: int
     feature_kind: str
     num_classes: int
-    ties_within: float
+    edges_within: float
     num_contextual: int
     cliques: int
     clique_size: int
@@ -78,26 +79,26 @@ def injected_network(number: int, seed: int = 0) -> AttributedGraph:
     kind = KINDS[number % len(KINDS)]
     rng = np.random.default_rng([11, number, seed])
     community = np.arange(kind.num_nodes) * kind.num_classes // kind.num_nodes
-    ties = _draw_ties(rng, kind, community)
+    edges = _draw_edges(rng, kind, community)
     features = _draw_features(rng, kind, community)
     nodes = rng.permutation(kind.num_nodes)
     in_cliques = nodes[: kind.cliques * kind.clique_size].reshape(kind.cliques, kind.clique_size)
     alone = nodes[in_cliques.size :][: kind.num_contextual]
-    planted = inject_into(rng, features, ties, in_cliques, alone)
+    planted = inject_into(rng, features, edges, in_cliques, alone)
     return AttributedGraph.from_edges(
-        planted.ties,
+        planted.edges,
         planted.features,
         labels=planted.kinds != "normal",
         node_info={"community": community, "kind": planted.kinds},
     )
 
 
-def _draw_ties(rng: np.random.Generator, kind: Kind, community: Ints) -> Ints:
+def _draw_edges(rng: np.random.Generator, kind: Kind, community: Ints) -> Ints:
     count = int(kind.num_nodes * kind.mean_degree / 2)
     weights = draw_weights(rng, kind.num_nodes, count, kind.exponent)
-    propose = partial(Urn.fill(community, weights).draw_ties, rng, kind.ties_within)
+    propose = partial(Urn.fill(community, weights).draw_edges, rng, kind.edges_within)
     pairs = Pairs(kind.num_nodes, directed=False)
-    return draw_ties(rng, pairs, count, kind.closure, propose)
+    return draw_edges(rng, pairs, count, kind.closure, propose)
 
 
 def _draw_features(rng: np.random.Generator, kind: Kind, community: Ints) -> Features:

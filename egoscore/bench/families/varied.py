@@ -1,8 +1,8 @@
 """A family of generated networks that differ in size, density, mixing, features and outliers.
 
-It is there to choose a detector's settings without any real label: numbers in `CHOOSING` are to
-choose on, those in `CONFIRMING` to confirm the choice on, and are not to be looked at before.
-Every kind of outlier occurs three times in each half.
+Used to choose a detector's settings without any real label: on the numbers in `CHOOSING`. Those in
+`CONFIRMING` confirm the choice, and are not looked at before. Every kind of outlier occurs three
+times in each half.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.bench.families import VARIED_NAMES
-from egoscore.bench.families.varied_features import BINARY, FEATURE_KINDS, draw_features
-from egoscore.bench.families.varied_outliers import HIDDEN, SHOWING, Planted, hide, switch_on
+from egoscore.bench.families.features import BINARY, FEATURE_KINDS, draw_features
+from egoscore.bench.families.outliers import HIDDEN, VISIBLE, Planted, hide, switch_on
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.generate import draw_communities, draw_weights
-from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_ties
+from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_edges
 
 CHOOSING = range(0, 27)
 CONFIRMING = range(27, 54)
 NUM_VARIED = len(VARIED_NAMES)
 
-# For each mixing, the share of ties that go where it says; the others go anywhere.
+# The share of the edges that follow the mixing; the others lead anywhere.
 MIXINGS = {"homophilous": 0.9, "weak": 0.6, "heterophilous": 0.85, "smooth": 0.8}
 _FEWEST_OUTLIERS = 12
 _CELL_SIZE = 40
@@ -39,15 +39,15 @@ class Setting:
     Attributes:
         number: which one it is, from 0.
         num_nodes, num_features: its size.
-        mean_degree: before outliers get ties of their own.
+        mean_degree: before outliers get edges of their own.
         feature_kind: a name in `FEATURE_KINDS`.
-        mixing: who is tied to whom. "homophilous" and "weak": nodes of one community;
+        mixing: who is connected to whom. "homophilous" and "weak": nodes of one community;
             "heterophilous": those of two communities that are partners; "smooth": nodes near
             each other on a plane, over which features change gradually.
         exponent: of the power law of expected degrees.
-        closure: share of the ties that join two neighbours of a node.
+        closure: share of the edges that join two neighbours of a node.
         outlier_fraction: share of the nodes that are outliers.
-        outliers: what they are, a name in `HIDDEN` or `SHOWING`.
+        outliers: what they are, a name in `HIDDEN` or `VISIBLE`.
     """
 
     number: int
@@ -63,7 +63,7 @@ class Setting:
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are before outliers get ties of their own."""
+        """How many edges there are before outliers get edges of their own."""
         return int(self.num_nodes * self.mean_degree / 2)
 
     @property
@@ -71,21 +71,13 @@ class Setting:
         """How many nodes are outliers."""
         return round(self.outlier_fraction * self.num_nodes)
 
-    def describe(self) -> str:
-        """The setting in one line."""
-        return (
-            f"{VARIED_NAMES[self.number]}: {self.num_nodes} nodes of mean degree "
-            f"{self.mean_degree:g}, {self.mixing}; {self.num_features} features, "
-            f"{self.feature_kind}; {self.num_outliers} outliers, {self.outliers}"
-        )
-
 
 def varied_setting(number: int) -> Setting:
-    """The setting of network `number`, 0 … 53: names take turns, the rest is drawn."""
+    """The setting of network `number`, 0 … 53: kinds take turns, the rest is random."""
     if number not in range(NUM_VARIED):
         rule = f"a whole number from 0 to {NUM_VARIED - 1}"
         raise ParameterError("number", rule, number, of="a varied network")
-    kinds, designs = tuple(FEATURE_KINDS), (*HIDDEN, *SHOWING)
+    kinds, designs = tuple(FEATURE_KINDS), (*HIDDEN, *VISIBLE)
     rng = np.random.default_rng([2026, number])
     num_nodes = int(rng.choice((400, 800, 1600, 3000)))
     mean_degree = float(rng.choice((2.5, 5.0, 10.0, 25.0)))
@@ -113,7 +105,7 @@ def varied_network(number: int, seed: int = 0) -> AttributedGraph:
     """Network `number` of the family, drawn with `seed`; see `varied_setting`.
 
     `node_info` holds every node's "community" and "kind": "normal", or one of
-    `planted.KINDS`, or for other outliers "ring", "intense" or "spammers".
+    `generate_outliers.KINDS`, or for other outliers "ring", "intense" or "spammers".
     """
     setting = varied_setting(number)
     if seed < 0:
@@ -124,11 +116,11 @@ def varied_network(number: int, seed: int = 0) -> AttributedGraph:
     urn = Urn.fill(community, weights)
     propose = _proposals(rng, setting, urn)
     pairs = Pairs(setting.num_nodes, directed=False)
-    ties = draw_ties(rng, pairs, setting.num_edges, setting.closure, propose)
+    edges = draw_edges(rng, pairs, setting.num_edges, setting.closure, propose)
     features = draw_features(rng, setting.feature_kind, setting.num_features, community, positions)
-    found = _plant(rng, setting, features, ties, urn, propose)
+    found = _plant(rng, setting, features, edges, urn, propose)
     return AttributedGraph.from_edges(
-        found.ties,
+        found.edges,
         found.features,
         labels=found.kinds != "normal",
         node_info={"community": community, "kind": found.kinds},
@@ -164,20 +156,20 @@ def _proposals(rng: np.random.Generator, setting: Setting, urn: Urn) -> Propose:
     partners = None
     if setting.mixing == "heterophilous":
         partners = np.arange(len(urn.bounds) - 1) ^ 1  # 0 with 1, 2 with 3, …
-    return partial(urn.draw_ties, rng, MIXINGS[setting.mixing], partners=partners)
+    return partial(urn.draw_edges, rng, MIXINGS[setting.mixing], partners=partners)
 
 
 def _plant(
     rng: np.random.Generator,
     setting: Setting,
     features: NDArray[np.float32],
-    ties: Ints,
+    edges: Ints,
     urn: Urn,
     propose: Propose,
 ) -> Planted:
     count = setting.num_outliers
     if setting.outliers in HIDDEN:
-        return hide(rng, features, ties, count, setting.outliers, urn, propose)
+        return hide(rng, features, edges, count, setting.outliers, urn, propose)
     if setting.outliers == "intense" and setting.feature_kind in BINARY:
-        return switch_on(rng, features, ties, count)
-    return SHOWING[setting.outliers](rng, features, ties, count)
+        return switch_on(rng, features, edges, count)
+    return VISIBLE[setting.outliers](rng, features, edges, count)

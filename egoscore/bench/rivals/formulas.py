@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf
 
-from egoscore.bench.rivals.egonets import count_triangles
+from egoscore.bench.rivals.egonets import amen, oddball
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.graph.structure import STRUCTURE, structure
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Trivial:
+class Formula:
     """A title for tables, and a score (N,) from a graph and a seed; higher is more abnormal."""
 
     title: str
@@ -49,13 +49,8 @@ def ego_norm(graph: AttributedGraph) -> Floats:
 
 
 def clustering(graph: AttributedGraph) -> Floats:
-    """Share of the pairs of a node's neighbours that are neighbours themselves, (N,).
-
-    0 where there is no pair.
-    """
-    count = degree(graph)
-    pairs = np.maximum(count * (count - 1) / 2, 1.0)
-    return count_triangles(graph.neighbours) / pairs
+    """Share of the pairs of a node's neighbours that are neighbours themselves, (N,)."""
+    return structure(graph)[:, STRUCTURE.index("clustering")]
 
 
 def _squares(graph: AttributedGraph) -> Floats:
@@ -64,21 +59,27 @@ def _squares(graph: AttributedGraph) -> Floats:
     return squares
 
 
-TRIVIAL: dict[str, Trivial] = {
-    "random": Trivial("Random", random_order),
-    "degree": Trivial("Degree", lambda graph, seed: degree(graph)),
-    "-degree": Trivial("-Degree", lambda graph, seed: -degree(graph)),
-    "norm": Trivial("Feature norm", lambda graph, seed: feature_norm(graph)),
-    "norm-standardised": Trivial(
-        "Feature norm (standardised)", lambda graph, seed: feature_norm(standardised(graph))
+def _of_graph(title: str, score: Callable[[AttributedGraph], Floats]) -> Formula:
+    """A formula without chance."""
+    return Formula(title, lambda graph, seed: score(graph))
+
+
+TRIVIAL = {
+    "random": Formula("Random", random_order),
+    "degree": _of_graph("Degree", degree),
+    "-degree": _of_graph("-Degree", lambda graph: -degree(graph)),
+    "norm": _of_graph("Feature norm", feature_norm),
+    "norm-standardised": _of_graph(
+        "Feature norm (standardised)", lambda graph: feature_norm(standardised(graph))
     ),
-    "ego-norm": Trivial("Ego-graph norm", lambda graph, seed: ego_norm(standardised(graph))),
-    "clustering": Trivial("Clustering", lambda graph, seed: clustering(graph)),
+    "ego-norm": _of_graph("Ego-graph norm", lambda graph: ego_norm(standardised(graph))),
+    "clustering": _of_graph("Clustering", clustering),
 }
+EGO_NETWORKS = {"oddball": _of_graph("OddBall", oddball), "amen": _of_graph("AMEN", amen)}
 
 
 _RIDGE = 0.01
-_PLACE = ("log_degree", "clustering", "neighbours_degree", "return_2", "return_3")
+_POSITION = ("log_degree", "clustering", "neighbours_degree", "return_2", "return_3")
 
 
 class _Quantities:
@@ -90,8 +91,8 @@ class _Quantities:
         self.degree = graph.neighbours.degrees.astype(np.float64)
         found = structure(graph)
         self.clustering = found[:, STRUCTURE.index("clustering")]
-        self.place = _usual(found[:, [STRUCTURE.index(name) for name in _PLACE]])
-        self.around = self.mean(self.x)
+        self.position = _standardise(found[:, [STRUCTURE.index(name) for name in _POSITION]])
+        self.neighbours_mean = self.mean(self.x)
 
     def mean(self, values: Floats) -> Floats:
         """Mean over the neighbours of values (N, C), zero where there are none."""
@@ -113,26 +114,26 @@ class _Quantities:
         """Mean of ‖x - y‖² over the neighbours y, (N,)."""
         own = np.where(self.degree > 0, self.squares, 0.0)
         others = self.mean(self.squares[:, None])[:, 0]
-        energy: Floats = own + others - 2.0 * (self.x * self.around).sum(axis=1)
+        energy: Floats = own + others - 2.0 * (self.x * self.neighbours_mean).sum(axis=1)
         return energy
 
     def distance(self) -> Floats:
         """Distance to the neighbours' mean, (N,); zero without neighbours."""
-        gap: Floats = np.linalg.norm(self.x - self.around, axis=1)
+        gap: Floats = np.linalg.norm(self.x - self.neighbours_mean, axis=1)
         return np.where(self.degree > 0, gap, 0.0)
 
     def unexplained(self) -> Floats:
         """Mahalanobis distance of residuals, predicting features from the neighbourhood, (N,)."""
-        known = np.column_stack([self.around, self.place, np.ones(len(self.x))])
+        known = np.column_stack([self.neighbours_mean, self.position, np.ones(len(self.x))])
         gram = known.T @ known + _RIDGE * len(known) * np.eye(known.shape[1])
         return mahalanobis(self.x - known @ np.linalg.solve(gram, known.T @ self.x))
 
 
-def _usual(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     deviation = values.std(axis=0)
     varies = deviation > 1e-9
-    usual: Floats = (values[:, varies] - values[:, varies].mean(axis=0)) / deviation[varies]
-    return usual
+    scaled: Floats = (values[:, varies] - values[:, varies].mean(axis=0)) / deviation[varies]
+    return scaled
 
 
 def mahalanobis(rows: Floats) -> Floats:
@@ -153,39 +154,27 @@ def fisher(*scores: NDArray[np.floating]) -> Floats:
     return total
 
 
-def _gaussian(graph: AttributedGraph, seed: int) -> Floats:
-    known = _Quantities(graph)
-    return fisher(known.ego_squares(), mahalanobis(known.place))
+def _of_quantities(title: str, score: Callable[[_Quantities], Floats]) -> Formula:
+    return _of_graph(title, lambda graph: score(_Quantities(graph)))
 
 
-def _clustered(graph: AttributedGraph, seed: int) -> Floats:
-    known = _Quantities(graph)
-    return fisher(known.clustering, known.dirichlet())
-
-
-def _centre(graph: AttributedGraph, seed: int) -> Floats:
-    known = _Quantities(graph)
-    return fisher(known.dirichlet(), mahalanobis(known.place))
-
-
-def _four(graph: AttributedGraph, seed: int) -> Floats:
-    known = _Quantities(graph)
-    parts = known.dirichlet(), mahalanobis(known.place), known.squares, known.clustering
-    return fisher(*parts)
-
-
-def _linear(graph: AttributedGraph, seed: int) -> Floats:
-    known = _Quantities(graph)
-    return fisher(known.unexplained(), mahalanobis(known.place))
-
-
-TRAINING_FREE: dict[str, Trivial] = {
-    "neighbour-distance": Trivial(
-        "Distance to neighbours' mean", lambda graph, seed: _Quantities(graph).distance()
+TRAINING_FREE = {
+    "neighbour-distance": _of_quantities("Distance to neighbours' mean", _Quantities.distance),
+    "clustering-dirichlet": _of_quantities(
+        "Clustering + Dirichlet", lambda q: fisher(q.clustering, q.dirichlet())
     ),
-    "clustering-dirichlet": Trivial("Clustering + Dirichlet", _clustered),
-    "gaussian": Trivial("Ego-graph's features + structure", _gaussian),
-    "centre-dirichlet": Trivial("Centre's Dirichlet + structure", _centre),
-    "centre-dirichlet-4": Trivial("The same + features + clustering", _four),
-    "linear": Trivial("Linear residual + structure", _linear),
+    "gaussian": _of_quantities(
+        "Ego-graph's features + structure",
+        lambda q: fisher(q.ego_squares(), mahalanobis(q.position)),
+    ),
+    "centre-dirichlet": _of_quantities(
+        "Centre's Dirichlet + structure", lambda q: fisher(q.dirichlet(), mahalanobis(q.position))
+    ),
+    "centre-dirichlet-4": _of_quantities(
+        "The same + features + clustering",
+        lambda q: fisher(q.dirichlet(), mahalanobis(q.position), q.squares, q.clustering),
+    ),
+    "linear": _of_quantities(
+        "Linear residual + structure", lambda q: fisher(q.unexplained(), mahalanobis(q.position))
+    ),
 }

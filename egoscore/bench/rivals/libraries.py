@@ -14,19 +14,14 @@ from typing import Any
 
 from egoscore.bench.rivals.library_fits import (
     Score,
-    anomalydae_settings,
+    anomalydae,
     detector,
-    gaan_settings,
     gadnr,
     guide,
     isolation_forest,
     lof,
     mlpae,
-    network_settings,
     one,
-    own_settings,
-    shallow_settings,
-    weighed_settings,
 )
 
 _TRAINED = ("lr", "hidden_size", "dropout")
@@ -39,7 +34,7 @@ class Rival:
 
     Attributes:
         title: its name in the paper's tables.
-        family: "attributes", "structure", "networks", or "newer" than BOND.
+        group: "attributes", "structure", "networks", or "newer" than BOND.
         score: computes scores (N,) from (graph, chosen hyperparameters, epochs, seed).
         shared: which of lr, alpha, hidden_size and dropout it has.
         own: its further hyperparameters, with their options.
@@ -48,7 +43,7 @@ class Rival:
     """
 
     title: str
-    family: str
+    group: str
     score: Score
     shared: tuple[str, ...] = ()
     own: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -78,7 +73,7 @@ RIVALS: dict[str, Rival] = {
     "scan": _pygod(
         "SCAN",
         "structure",
-        detector("SCAN", own_settings),
+        detector("SCAN"),
         own={"eps": (0.3, 0.5, 0.8), "mu": (2, 5, 10)},
         defect="It calls the members of clusters abnormal, not the nodes left out, and cuts all of "
         "a node's similarities to whole numbers if the first is zero.",
@@ -86,7 +81,7 @@ RIVALS: dict[str, Rival] = {
     "radar": _pygod(
         "Radar",
         "structure",
-        detector("Radar", own_settings),
+        detector("Radar"),
         ("lr",),
         defect="Features with a large mean, such as the constant one of Books, leave nothing of "
         f"the score but float32 rounding. {_LAST}.",
@@ -94,25 +89,19 @@ RIVALS: dict[str, Rival] = {
     "anomalous": _pygod(
         "ANOMALOUS",
         "structure",
-        detector("ANOMALOUS", own_settings),
+        detector("ANOMALOUS"),
         ("lr",),
         defect="On unscaled features it ranks as its starting point does, which is Radar's, and "
         f"where features have a large mean by float32 rounding. {_LAST}.",
     ),
-    "gcnae": _pygod("GCNAE", "networks", detector("GAE", network_settings), _TRAINED),
-    "dominant": _pygod(
-        "DOMINANT", "networks", detector("DOMINANT", weighed_settings), _WEIGHED, defect=f"{_LAST}."
-    ),
-    "done": _pygod(
-        "DONE", "networks", detector("DONE", network_settings), _TRAINED, defect=f"{_LAST}."
-    ),
-    "adone": _pygod(
-        "AdONE", "networks", detector("AdONE", network_settings), _TRAINED, defect=f"{_LAST}."
-    ),
+    "gcnae": _pygod("GCNAE", "networks", detector("GAE"), _TRAINED),
+    "dominant": _pygod("DOMINANT", "networks", detector("DOMINANT"), _WEIGHED, defect=f"{_LAST}."),
+    "done": _pygod("DONE", "networks", detector("DONE"), _TRAINED, defect=f"{_LAST}."),
+    "adone": _pygod("AdONE", "networks", detector("AdONE"), _TRAINED, defect=f"{_LAST}."),
     "anomalydae": _pygod(
         "AnomalyDAE",
         "networks",
-        detector("AnomalyDAE", anomalydae_settings),
+        anomalydae,
         _WEIGHED,
         own={"theta": (10.0, 40.0, 90.0), "eta": (3.0, 5.0, 8.0)},
         defect="On unscaled features it may return their norm, as on Disney "
@@ -121,7 +110,7 @@ RIVALS: dict[str, Rival] = {
     "gaan": _pygod(
         "GAAN",
         "networks",
-        detector("GAAN", gaan_settings),
+        detector("GAAN"),
         _WEIGHED,
         own={"noise_dim": (8, 16, 32)},
         defect="Nothing makes its generator resemble the features, so that their error is their "
@@ -139,15 +128,15 @@ RIVALS: dict[str, Rival] = {
     "conad": _pygod(
         "CONAD",
         "networks",
-        detector("CONAD", weighed_settings),
+        detector("CONAD"),
         _WEIGHED,
         defect=f"Its contrastive loss is a constant, which leaves DOMINANT. {_LAST}.",
     ),
-    "ocgnn": _pygod("OCGNN", "newer", detector("OCGNN", network_settings), _TRAINED),
+    "ocgnn": _pygod("OCGNN", "newer", detector("OCGNN"), _TRAINED),
     "cola": _pygod(
         "CoLA",
         "newer",
-        detector("CoLA", network_settings),
+        detector("CoLA"),
         _TRAINED,
         defect="It compares every node with one other, drawn at random, where its paper takes the "
         "mean over many: two scorings by one model on Books have rank correlation 0.47.",
@@ -163,7 +152,7 @@ RIVALS: dict[str, Rival] = {
     "dmgd": _pygod(
         "DMGD",
         "newer",
-        detector("DMGD", shallow_settings),
+        detector("DMGD"),
         ("lr", "hidden_size"),
         defect="It puts the adjacency matrix in place of the features, and has no score for the "
         "last node of the graph if it has no edge.",

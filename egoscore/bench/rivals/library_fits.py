@@ -1,7 +1,6 @@
 """Fitting the detectors of other libraries, unchanged, with BOND's settings and a seed.
 
-Functions compute the scores (N,) from a graph, chosen hyperparameters, epochs and a seed, or the
-settings of a detector from chosen hyperparameters and epochs.
+Functions compute the scores (N,) from a graph, chosen hyperparameters, epochs and a seed.
 """
 
 from __future__ import annotations
@@ -9,19 +8,22 @@ from __future__ import annotations
 import atexit
 import random
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import copy
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.rivals.full_batch import full_batch, replaced
+from egoscore.bench.protocol import WEIGHT_DECAY
 from egoscore.graph import AttributedGraph
 
 if TYPE_CHECKING:
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
 Scores = NDArray[np.float64]
 Chosen = Mapping[str, Any]
 Score = Callable[[AttributedGraph, Chosen, int, int], Scores]
-WEIGHT_DECAY = 0.01
+# Hyperparameters that PyGOD calls something else. BOND's alpha weights the error of the features,
+# and 1 - alpha that of the structure. PyGOD 1.1 calls the same number `weight`, keeps `alpha` for
+# GUIDE, and lets AnomalyDAE's `alpha` weight the structure.
+_NAMES = {"hidden_size": "hid_dim", "alpha": "weight"}
 
 
 def lof(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
@@ -59,14 +64,13 @@ def mlpae(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Sco
     with warnings.catch_warnings(action="ignore"):
         from torch_geometric.nn import MLP
 
-    return fit("GAE", graph, seed, backbone=MLP, num_neigh=0, **network_settings(chosen, epochs))
+    return fit("GAE", graph, seed, backbone=MLP, num_neigh=0, **_settings(chosen, epochs))
 
 
 def guide(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
     """PyGOD's GUIDE, with motif counts of this graph only."""
-    settings = network_settings(chosen, epochs)
-    settings["hid_a"] = settings.pop("hid_dim")
-    settings |= {"hid_s": chosen["hid_s"], "alpha": chosen["alpha"]}
+    settings = _settings(chosen, epochs)
+    settings |= {"hid_a": settings.pop("hid_dim"), "alpha": settings.pop("weight")}
     return fit("GUIDE", graph, seed, cache_dir=motif_folder(graph.fingerprint()), **settings)
 
 
@@ -93,24 +97,40 @@ def gadnr(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Sco
 
     # Its model starts four processes that it neither uses nor ends.
     no_processes = SimpleNamespace(Pool=lambda workers: None)
-    with replaced(model, "mp", no_processes):
-        return fit("GADNR", graph, seed, backbone=gcn, **shallow_settings(chosen, epochs))
+    with patch.object(model, "mp", no_processes):
+        return fit("GADNR", graph, seed, backbone=gcn, **_settings(chosen, epochs))
 
 
 def one(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
-    """PyGOD's ONE."""
-    settings = _training(chosen, epochs)
-    size = chosen["hidden_size"]
+    """PyGOD's ONE, with the same size for features and structure."""
+    settings = _settings(chosen, epochs)
+    size = settings.pop("hid_dim")
     return fit("ONE", graph, seed, hid_a=size, hid_s=size, **settings)
 
 
-def detector(name: str, settings: Callable[[Chosen, int], dict[str, Any]]) -> Score:
-    """A function that scores with PyGOD's detector `name` and `settings(chosen, epochs)`."""
+def anomalydae(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
+    """PyGOD's AnomalyDAE, whose alpha weights the structure."""
+    settings = _settings(chosen, epochs)
+    settings |= {"emb_dim": chosen["hidden_size"], "alpha": 1 - settings.pop("weight")}
+    return fit("AnomalyDAE", graph, seed, **settings)
+
+
+def detector(name: str) -> Score:
+    """A function that scores with PyGOD's detector `name`."""
 
     def score(graph: AttributedGraph, chosen: Chosen, epochs: int, seed: int) -> Scores:
-        return fit(name, graph, seed, **settings(chosen, epochs))
+        return fit(name, graph, seed, **_settings(chosen, epochs))
 
     return score
+
+
+def _settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
+    """The chosen hyperparameters under PyGOD's names, and those of training."""
+    renamed = {_NAMES.get(name, name): value for name, value in chosen.items()}
+    if "hidden_size" not in chosen:
+        # Radar, ANOMALOUS and SCAN: BOND used PyGOD's defaults for everything else, even epochs
+        return renamed
+    return renamed | {"weight_decay": WEIGHT_DECAY, "epoch": epochs}
 
 
 def fit(name: str, graph: AttributedGraph, seed: int, **settings: Any) -> Scores:
@@ -123,52 +143,6 @@ def fit(name: str, graph: AttributedGraph, seed: int, **settings: Any) -> Scores
     if len(found) != graph.num_nodes:
         raise RuntimeError(f"PyGOD's {name} gave {len(found)} scores for {graph.num_nodes} nodes.")
     return found
-
-
-def own_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Only the chosen values."""
-    # Radar, ANOMALOUS and SCAN: BOND used PyGOD's defaults for everything else, including epochs
-    return dict(chosen)
-
-
-def _training(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    return {"lr": chosen["lr"], "weight_decay": WEIGHT_DECAY, "epoch": epochs}
-
-
-def shallow_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Settings of detectors without dropout."""
-    # GAD-NR does not pass dropout on to its networks, and DMGD's have a single layer
-    return _training(chosen, epochs) | {"hid_dim": chosen["hidden_size"]}
-
-
-def network_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Settings of detectors that train a network."""
-    return shallow_settings(chosen, epochs) | {"dropout": chosen["dropout"]}
-
-
-# BOND's alpha weighs the error of the features, and 1 - alpha that of the structure. PyGOD 1.1
-# calls the same number `weight`, keeps `alpha` for GUIDE, and lets AnomalyDAE's `alpha` weigh the
-# structure.
-
-
-def weighed_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Settings of detectors that weight features against structure."""
-    return network_settings(chosen, epochs) | {"weight": chosen["alpha"]}
-
-
-def gaan_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Settings of GAAN."""
-    return weighed_settings(chosen, epochs) | {"noise_dim": chosen["noise_dim"]}
-
-
-def anomalydae_settings(chosen: Chosen, epochs: int) -> dict[str, Any]:
-    """Settings of AnomalyDAE, whose alpha weights the structure."""
-    return network_settings(chosen, epochs) | {
-        "emb_dim": chosen["hidden_size"],
-        "alpha": 1 - chosen["alpha"],
-        "theta": chosen["theta"],
-        "eta": chosen["eta"],
-    }
 
 
 def as_data(graph: AttributedGraph) -> Data:
@@ -199,3 +173,50 @@ def _seeded(seed: int) -> Iterator[None]:
         finally:
             random.setstate(before[0])
             np.random.set_state(before[1])  # noqa: NPY002
+
+
+class FullBatchLoader:
+    """Yields the whole graph once per pass, as torch_geometric's NeighborLoader could.
+
+    NeighborLoader needs pyg-lib or torch-sparse, which are compiled for one version of torch, even
+    if nothing is sampled, as in BOND.
+
+    `num_neighbors` is the number of neighbours to keep in every layer: all (-1), or none (0), which
+    PyGOD uses for models that ignore edges.
+    """
+
+    def __init__(self, data: Data, num_neighbors: Sequence[int], batch_size: int) -> None:
+        if batch_size < data.num_nodes or any(kept not in (-1, 0) for kept in num_neighbors):
+            raise NotImplementedError(
+                "FullBatchLoader does not sample: it needs batch_size >= the number of nodes and "
+                f"num_neighbors of -1 or 0 (found {batch_size} for {data.num_nodes} nodes, "
+                f"{list(num_neighbors)})."
+            )
+        self._data = data
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Data]:
+        """One batch with all nodes as seeds, in order, and all edges."""
+        import torch
+
+        batch = copy(self._data)
+        nodes = torch.arange(batch.num_nodes)
+        batch.n_id, batch.input_id, batch.batch_size = nodes, nodes, len(nodes)
+        yield batch
+
+
+@contextmanager
+def full_batch() -> Iterator[None]:
+    """Make PyGOD train on full batches without NeighborLoader in this context."""
+    import_module("pygod.detector")  # so that its modules can be patched
+    users = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("pygod.") and hasattr(module, "NeighborLoader")
+    ]
+    with ExitStack() as stack:
+        for module in users:
+            stack.enter_context(patch.object(module, "NeighborLoader", FullBatchLoader))
+        yield

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from egoscore.detectors.conditional.channels import channels_of
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.scoring import ChannelTable
-from egoscore.explain.causes import HIGH
+from egoscore.explain.explanation import HIGH
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
 

@@ -18,12 +18,26 @@ from egoscore.detectors.conditional.placement import Place
 from egoscore.detectors.conditional.preprocess import gap_covariance, gap_features
 from egoscore.detectors.conditional.scoring import ChannelTable
 from egoscore.detectors.conditional.ties import ScoredTies, score_ties
-from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.deviations import Ranges, Units, deviation_of, largest_deviations
-from egoscore.explain.explainer import MOST, Explainer, components_of
-from egoscore.explain.explanation import Component, Deviation, Picture, Reasons
-from egoscore.explain.peers import describe_peers, peers_of
-from egoscore.explain.picture import MOST_NODES, names_of, pairs_within, shades
+from egoscore.explain.explainer import (
+    MOST,
+    MOST_NODES,
+    Explainer,
+    components_of,
+    describe_peers,
+    names_of,
+    pairs_within,
+    peers_of,
+    shades,
+)
+from egoscore.explain.explanation import (
+    Component,
+    Deviation,
+    Picture,
+    Reasons,
+    by_strength,
+    causes_of,
+)
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph
 from egoscore.graph.feature_column import FeatureColumn
@@ -53,7 +67,7 @@ class ConditionalExplainer(Explainer):
         self.places = Ranges.of(self.structure, model.place.mean)
         self.is_training = is_training
         if model.uses_structure:
-            self.proviso = ", among nodes of similar size"
+            self.proviso = " among nodes of similar size"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         usual = self._expect(some)
         unseen = gap_covariance(usual.observed, gap_features(model.scaling))

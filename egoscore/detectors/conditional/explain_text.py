@@ -8,38 +8,34 @@ from egoscore.detectors.conditional.channels import channels_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explainer import shortened
 from egoscore.explain.explanation import Component, Deviation, Reasons, Tie
-from egoscore.explain.sentences import clause, multiple, off
+from egoscore.explain.sentences import by_column, clause, multiple, off
 
 _HIGH_PERCENTILE = 95.0
 
 
-def _once(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """Without repetitions: two features show that a value is missing."""
-    found: dict[tuple[str, str], Deviation] = {}
-    for one in deviations:
-        found.setdefault((one.name, one.observed), one)
-    return list(found.values())
-
-
 def _far(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """Those large enough to be mentioned, each once."""
-    return far_off(_once(deviations))
+    """Those large enough to be mentioned, one per column."""
+    return far_off(by_column(deviations))
+
+
+def _source(reasons: Reasons) -> str:
+    """What the expected features follow from."""
+    return "its neighbours" if reasons.ego_size > 1 else "its other features"
 
 
 def _about_features(reasons: Reasons) -> str:
-    far = _far(reasons.features)
+    far, source = _far(reasons.features), _source(reasons)
     if not far:
         return (
-            "its features are an unusual combination, although none is unusual by itself; the "
-            f"largest deviation: {clause(reasons.features[0])}"
+            "its features are an unusual combination, although no single one is unusual; most of "
+            f"all, its {clause(reasons.features[0], source)}"
         )
-    facts = " and ".join(clause(deviation) for deviation in far[:2])
-    return f"{facts}, given its neighbours and its other features"
+    return " and ".join(f"its {clause(deviation, source)}" for deviation in far[:2])
 
 
 def _features_in_short(reasons: Reasons) -> str:
     far = _far(reasons.features)
-    return off(far[0]) if far else "unusual combination"
+    return off(far[0], _source(reasons)) if far else "unusual combination"
 
 
 def least_similar_channel(components: Sequence[Component]) -> str:
@@ -52,11 +48,9 @@ def _company(reasons: Reasons) -> tuple[str, str]:
     """How a node differs from its neighbours, as a clause and in a few words."""
     if reasons.ego_size == 1:
         return "it has no neighbours, although similar nodes have some", "no neighbours"
-    facts = " and ".join(
-        f"{one.name} is {one.observed}, typically {one.expected} for them" for one in reasons.unlike
-    )
+    facts = "; ".join(map(_contrast, reasons.unlike))
     where = f" ({facts})" if facts else ""
-    mostly = f" in {reasons.unlike[0].name}" if reasons.unlike else ""
+    mostly = f" in {reasons.unlike[0].name.partition(' = ')[0]}" if reasons.unlike else ""
     if least_similar_channel(reasons.components) == "mismatch_two_steps":
         return (
             f"it differs from the neighbours of its neighbours{where}",
@@ -75,13 +69,24 @@ def _company(reasons: Reasons) -> tuple[str, str]:
     return clause + (f", most of all from {_listed(strangers)}" if strangers else ""), short
 
 
+def _contrast(one: Deviation) -> str:
+    """The value of a node next to those of its neighbours."""
+    if one.kind not in ("yes/no", "category") or one.expected_value is None:
+        return f"{one.name} is {one.observed}, typically {one.expected} among them"
+    is_yes = one.observed == "yes"
+    share = one.expected_value if is_yes else 1.0 - one.expected_value
+    column, is_category, value = one.name.partition(" = ")
+    fact = f"{'' if is_yes else 'not '}{value}" if is_category else one.observed
+    return f"{column} is {fact}, as for {100.0 * share:.0f}% of them"
+
+
 def _about_place(reasons: Reasons) -> str:
     first = reasons.structure[0]
     if _far(reasons.structure):
         return f"its position in the graph is unusual: {clause(first)}"
     return (
-        "its position in the graph is unusual as a whole, although no single quantity is; the "
-        f"largest deviation: {clause(first)}"
+        "its position in the graph is unusual as a whole, although no single quantity is; most of "
+        f"all, {clause(first)}"
     )
 
 

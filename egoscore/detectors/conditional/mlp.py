@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from egoscore.detectors.conditional.settings import ConditionalSettings
-from egoscore.detectors.paper.adam import Adam
-from egoscore.detectors.paper.layers import Linear, Mlp, keyed_draw
+from egoscore.detectors.neural_networks import Adam, Linear, Mlp, keyed_draw
 from egoscore.random import Keys, Purpose, normals, uniforms
 
 LEVELS = (-3.0, 3.0)  # logarithm of signal over noise in training, from next to nothing to clear

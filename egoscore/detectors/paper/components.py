@@ -1,4 +1,7 @@
-"""The component table: what changed between each ego-graph and its reconstructions."""
+"""The component table: what changed between each ego-graph and its reconstructions.
+
+Equations 8 to 11 of the paper.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.paper.compare import (
-    binarise,
-    feature_error,
-    normalised_energy,
-    structure_error,
-)
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs, padded_entries
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
-from egoscore.detectors.paper.sde import Sde
+from egoscore.detectors.paper.reconstruct import Reconstruction
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.errors import TrainingError
 
 LEVEL_COMPONENTS = (
@@ -31,6 +28,7 @@ LEVEL_COMPONENTS = (
     "centre_feature_error",
     "centre_structure_error",
 )
+EDGE_THRESHOLD = 0.5
 _CAPACITY = 131_072  # padded entries of all chains of a batch
 _FILL = 16_384  # smaller batches cost more in overhead than padding to this size does
 
@@ -75,18 +73,17 @@ class ComponentTable:
 
     @classmethod
     def from_columns(
-        cls, columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+        cls, columns: Mapping[str, NDArray[Any]], taus: Sequence[float], num_samples: int
     ) -> ComponentTable:
-        """The reverse of `columns`; `facts` has the levels and the number of samples."""
-        taus = tuple(facts["taus"])
+        """The reverse of `columns`; a KeyError names a column that is missing."""
         values = [[columns[f"{name}@{tau:g}"] for name in LEVEL_COMPONENTS] for tau in taus]
         return cls(
             node=columns["node"],
             ego_size=columns["ego_size"],
             energy=columns["energy"],
             values=np.transpose(np.array(values, dtype=np.float32), (2, 0, 1)).copy(),
-            taus=taus,
-            num_samples=facts["num_samples"],
+            taus=tuple(taus),
+            num_samples=num_samples,
         )
 
     @classmethod
@@ -104,11 +101,45 @@ class ComponentTable:
         )
 
 
+def binarise(adj: Tensor) -> Tensor:
+    """A reconstructed adjacency (…, N, N) rounded to edges: 1 from 0.5 upwards, else 0."""
+    return (adj >= EDGE_THRESHOLD).to(adj.dtype)
+
+
+def feature_error(x: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
+    """‖X - X̂‖_F / (N·F) for x (…, B, N, F), sizes (B,) the real node counts."""
+    distance: Tensor = torch.linalg.vector_norm(x - restored, dim=(-2, -1))
+    return distance / (sizes * x.shape[-1])
+
+
+def structure_error(adj: Tensor, restored: Tensor, sizes: Tensor) -> Tensor:
+    """‖A - Â‖_F / N² for adj (…, B, N, N), sizes (B,) the real node counts."""
+    distance: Tensor = torch.linalg.vector_norm(adj - restored, dim=(-2, -1))
+    return distance / sizes.square()
+
+
+def normalised_energy(x: Tensor, adj: Tensor) -> Tensor:
+    """E(X, L) / ‖X‖² for x (B, N, F) and non-negative adj (B, N, N), shape (B,).
+
+    L = D^(†/2) (D - A) D^(†/2): nodes without edges have zero rows. A directed adjacency is
+    symmetrised as (A + Aᵀ)/2. Features that are all zero have energy 0.
+    """
+    adj = (adj + adj.transpose(-1, -2)) / 2
+    # the result does not depend on the scale of x; this avoids overflow of the squares
+    largest = x.abs().amax(dim=(1, 2), keepdim=True)
+    x = x / largest.where(largest > 0, 1.0)
+    degree = adj.sum(dim=-1)  # (B, N)
+    scaled = x * degree.clamp(min=1e-12).rsqrt().where(degree > 0, 0.0).unsqueeze(-1)
+    own = degree.unsqueeze(-1) * scaled
+    energy = (scaled * (own - adj @ scaled)).sum(dim=(1, 2)).clamp(min=0.0)
+    squared_norm = x.square().sum(dim=(1, 2))
+    return energy / squared_norm.where(squared_norm > 0, 1.0)
+
+
 def measure(
     egos: EgoGraphs,
     model: GenerativeModel,
-    sde: Sde,
-    config: ReconstructionConfig,
+    settings: PaperSettings,
     seed: int,
     centres: NDArray[np.int64],
     advance: Callable[[int], None] = lambda count: None,
@@ -118,10 +149,10 @@ def measure(
     A node's numbers hardly depend on the other nodes: matrix products may differ in the last bits,
     and padding adds nothing where ego-graphs of different sizes share a batch.
     """
-    chains = config.num_levels * config.num_samples
+    chains = settings.num_levels * settings.num_samples
     parts = []
     with torch.inference_mode():
-        reconstruction = Reconstruction(egos, model, sde, config, seed)
+        reconstruction = Reconstruction(egos, model, settings, seed)
         for chunk in egos.chunks(centres, max(1, _CAPACITY // chains), _FILL // chains):
             parts.append(_measure_batch(reconstruction, egos.batch(chunk)))
             advance(len(chunk))
@@ -129,36 +160,41 @@ def measure(
 
 
 def _measure_batch(reconstruction: Reconstruction, batch: EgoBatch) -> ComponentTable:
-    config = reconstruction.config
+    settings = reconstruction.settings
     energy = normalised_energy(batch.x, batch.adj)
     groups = []
-    for samples in _sample_groups(batch, config):
+    for samples in _sample_groups(batch, settings):
         restored_x, restored_adj = reconstruction.restore(batch, samples)
         groups.append(_compare(batch, energy, restored_x, binarise(restored_adj)))
     averaged = torch.cat(groups, dim=1).mean(dim=1).transpose(0, 1)  # (B, K, C)
     if not bool(torch.isfinite(averaged).all()):
-        bad = reconstruction.egos.graph.ids[_first_bad(batch.node, averaged)]
-        raise TrainingError(
-            f"The reconstruction of node {bad!r} is not finite: either the networks did not learn "
-            "(train with a smaller lr), or features are far outside the range of the training "
-            "graph (check their units)."
-        )
+        bad = _first_bad(batch.node, averaged)
+        raise not_finite("reconstruction", reconstruction.egos.graph.ids[bad])
     return ComponentTable(
         node=batch.node,
         ego_size=batch.sizes,
         energy=energy.cpu().numpy(),
         values=averaged.cpu().numpy(),
         taus=tuple(reconstruction.taus),
-        num_samples=config.num_samples,
+        num_samples=settings.num_samples,
     )
 
 
-def _sample_groups(batch: EgoBatch, config: ReconstructionConfig) -> list[range]:
+def not_finite(what: str, node_id: Any) -> TrainingError:
+    """The error for a quantity of a node that is not a finite number."""
+    return TrainingError(
+        f"The {what} of node {node_id!r} is not finite: either the model did not learn (train with "
+        "a smaller lr), or features are far outside the range of the training graph (check their "
+        "units)."
+    )
+
+
+def _sample_groups(batch: EgoBatch, settings: PaperSettings) -> list[range]:
     """The samples in groups that fit into memory: usually a single group."""
-    per_sample = config.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
+    per_sample = settings.num_levels * len(batch.node) * int(padded_entries(batch.sizes.max()))
     together = max(1, _CAPACITY // per_sample)
-    starts = range(0, config.num_samples, together)
-    return [range(start, min(start + together, config.num_samples)) for start in starts]
+    starts = range(0, settings.num_samples, together)
+    return [range(start, min(start + together, settings.num_samples)) for start in starts]
 
 
 def _first_bad(nodes: NDArray[np.int64], values: Tensor) -> np.int64:

@@ -12,8 +12,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from egoscore.detectors.neural_networks import Linear, Mlp
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.layers import Linear, Mlp
 
 NUM_HEADS, NUM_LAYERS = 4, 2
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.base import Detector, Facts, Job, Losses
+from egoscore.detectors.base import Detector, Facts, Job, Losses, Store
 from egoscore.detectors.calibration import Calibration
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import ComponentTable
@@ -19,8 +19,7 @@ from egoscore.detectors.paper.model import FittedModel, fit_model
 from egoscore.detectors.paper.reconstruct import Reconstruction
 from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.shards import measure_nodes
-from egoscore.detectors.paper.storage import PaperStore
-from egoscore.detectors.paper.train import TrainingState
+from egoscore.detectors.paper.train import LOSSES, TrainingState
 from egoscore.detectors.serialization import pack, unpack
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
@@ -38,7 +37,6 @@ class PaperDetector(Detector):
         cls, graph: AttributedGraph, settings: PaperSettings, job: Job
     ) -> tuple[Self, ComponentTable]:
         """Train, continuing at the last checkpoint; then measure all nodes."""
-        store = None if job.store is None else PaperStore(job.store)
         with job.bars("Training", settings.epochs, "epochs") as advance:
             done = 0
 
@@ -47,16 +45,14 @@ class PaperDetector(Detector):
                 advance(state.epoch - done)
                 done = state.epoch
 
-            fitted = fit_model(graph, settings, job.seed, job.device, store, show)
+            fitted = fit_model(graph, settings, job.seed, job.device, job.store, show)
         detector = cls(fitted)
-        return detector, detector._measure(graph, job, store)
+        return detector, detector._measure(graph, job, job.store)
 
     def measure(self, graph: AttributedGraph, job: Job) -> ComponentTable:
         return self._measure(graph, job, None)
 
-    def _measure(
-        self, graph: AttributedGraph, job: Job, store: PaperStore | None
-    ) -> ComponentTable:
+    def _measure(self, graph: AttributedGraph, job: Job, store: Store | None) -> ComponentTable:
         with job.bars("Reconstructing", graph.num_nodes, "nodes") as advance:
             where = job.device, job.num_workers
             return measure_nodes(self.fitted, graph, *where, store, advance)
@@ -87,8 +83,8 @@ class PaperDetector(Detector):
         fitted = self.fitted
         egos = fitted.ego_graphs(graph, job.device)
         networks = fitted.scoring_networks().to(job.device)
-        solver = Reconstruction(egos, networks, fitted.sde, fitted.reconstruction, fitted.seed)
-        return ReconstructionExplainer(solver, graph, fitted.scaling, table)
+        reconstruction = Reconstruction(egos, networks, fitted.settings, fitted.seed)
+        return ReconstructionExplainer(reconstruction, graph, fitted.scaling, table)
 
     @property
     def model(self) -> FittedModel:
@@ -96,16 +92,14 @@ class PaperDetector(Detector):
 
     @property
     def losses(self) -> Losses:
-        values = np.array(self.fitted.history, dtype=np.float64).reshape(-1, 2)
-        return Losses(values, ("features", "adjacency"), "epoch")
+        return Losses(self.fitted.history, LOSSES, "epoch")
 
     @property
     def num_features(self) -> int:
         return len(self.fitted.scaling.mean)
 
     def to_tensors(self, table: ComponentTable) -> tuple[dict[str, Tensor], Facts]:
-        tensors = self.fitted.tensors()
-        facts = self.fitted.metadata()
+        tensors, facts = self.fitted.to_tensors()
         pack(table, "training", tensors, facts)
         return tensors, facts
 

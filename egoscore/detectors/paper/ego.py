@@ -14,6 +14,8 @@ from egoscore.detectors.paper import extract
 from egoscore.graph import AttributedGraph
 
 LARGEST_DEFAULT = 50
+CAPACITY = 65_536  # padded entries per pass through neural networks, so that they stay in the cache
+FILL = 32_768  # smaller batches cost more in overhead than padding to this size does
 
 
 @dataclass(frozen=True)

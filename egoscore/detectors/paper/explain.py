@@ -1,4 +1,4 @@
-"""The reasons of the paper's detector: what came back different."""
+"""The reasons of the paper's detector: what the reconstruction changed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from egoscore.detectors.paper.compare import binarise
-from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
+from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable, binarise
 from egoscore.detectors.paper.reconstruct import Reconstruction
-from egoscore.explain.causes import by_strength, causes_of
 from egoscore.explain.deviations import Units, far_off, largest_deviations
-from egoscore.explain.explainer import MOST, Explainer, components_of
-from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie
-from egoscore.explain.peers import describe_peers, peers_of, surprise
-from egoscore.explain.picture import MOST_NODES, names_of, shades
+from egoscore.explain.explainer import (
+    MOST,
+    MOST_NODES,
+    Explainer,
+    components_of,
+    describe_peers,
+    names_of,
+    peers_of,
+    shades,
+    surprise,
+)
+from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie, by_strength, causes_of
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.text import numeral
@@ -25,12 +31,12 @@ from egoscore.text import numeral
 _NODES_TO_COMPARE = 32
 # the component that answers each question
 _PARTS = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
-_LEAST_CHANGE = 0.1  # edges: what is less is as good as none
-_LIKELY = 0.5  # of the reconstructions have the edge
+_LEAST_CHANGE = 0.1  # edges; a smaller usual change counts as this
+_LIKELY = 0.5  # share of the reconstructions that have an edge
 
 
 @dataclass(frozen=True)
-class _Return:
+class _Restored:
     """One ego-graph and the mean of its reconstructions: features (n, F), adjacency (n, n)."""
 
     members: NDArray[np.int64]
@@ -56,25 +62,25 @@ class _Usual:
 
 
 class ReconstructionExplainer(Explainer):
-    """Reasons for the nodes of a network whose ego-graphs were reconstructed.
+    """Reasons for the nodes of a graph whose ego-graphs were reconstructed.
 
-    `graph` has the user's features; those of the ego-graphs in `way` are scaled by `scaling`.
+    `graph` has the user's features; those of the ego-graphs are scaled by `scaling`.
     """
 
     def __init__(
         self,
-        way: Reconstruction,
+        reconstruction: Reconstruction,
         graph: AttributedGraph,
         scaling: FeatureScaling,
         table: ComponentTable,
     ) -> None:
-        self.way, self.graph, self.table = way, graph, table
+        self.reconstruction, self.graph, self.table = reconstruction, graph, table
         self.units = Units.of(graph, scaling)
         self._usual_by_size: dict[int, _Usual] = {}
         self._measured = level_means(table)
 
     def reasons(self, node: int) -> Reasons:
-        (found,) = self._there_and_back(np.array([node]))
+        (found,) = self._reconstruct(np.array([node]))
         group = peers_of(self.table.ego_size, node)
         size = int(self.table.ego_size[node])
         if size not in self._usual_by_size:
@@ -102,17 +108,17 @@ class ReconstructionExplainer(Explainer):
 
     def _usual(self, group: NDArray[np.int64]) -> _Usual:
         """What is usual among some of the nodes of a group."""
-        some = self._there_and_back(sample(group, _NODES_TO_COMPARE))
+        some = self._reconstruct(sample(group, _NODES_TO_COMPARE))
         errors = np.array([(one.x - one.restored_x)[0] for one in some])
         changes = [before - after for before, after in (one.num_edges for one in some)]
         usual = max(float(np.sqrt(np.mean(np.square(changes)))), _LEAST_CHANGE)
         return _Usual(UsualErrors.one_by_one(errors), usual)
 
-    def _there_and_back(self, nodes: NDArray[np.int64]) -> list[_Return]:
-        batch = self.way.egos.batch(nodes)
-        members, _ = self.way.egos.members(nodes)
+    def _reconstruct(self, nodes: NDArray[np.int64]) -> list[_Restored]:
+        egos, num_samples = self.reconstruction.egos, self.reconstruction.settings.num_samples
+        batch, (members, _) = egos.batch(nodes), egos.members(nodes)
         with torch.inference_mode():
-            x, adj = self.way.restore(batch, range(self.way.config.num_samples))
+            x, adj = self.reconstruction.restore(batch, range(num_samples))
             restored = x.mean(dim=(0, 1)), binarise(adj).mean(dim=(0, 1))
         arrays = [part.cpu().numpy() for part in (batch.x, batch.adj, *restored)]
         found = []
@@ -121,11 +127,11 @@ class ReconstructionExplainer(Explainer):
             real = slice(int(size))
             around = members[place, real].astype(np.int64)
             pairs = adj_[real, real], restored_x[real], restored_adj[real, real]
-            found.append(_Return(around, x_[real], *pairs, self.graph.directed))
+            found.append(_Restored(around, x_[real], *pairs, self.graph.directed))
         return found
 
-    def _ties(self, found: _Return) -> list[Tie]:
-        """The centre's edges, the most surprising first: the share of returns without them."""
+    def _ties(self, found: _Restored) -> list[Tie]:
+        """The centre's edges, most surprising first: the share of reconstructions without them."""
         there = np.maximum(found.adj[0], found.adj[:, 0]) > 0
         share = np.maximum(found.restored_adj[0], found.restored_adj[:, 0])
         surprise = np.where(there, _LIKELY - share, share - _LIKELY)
@@ -136,7 +142,7 @@ class ReconstructionExplainer(Explainer):
         ]
         return sorted(ties, key=lambda tie: -tie.surprise)
 
-    def _picture(self, found: _Return, shown: int) -> Picture:
+    def _picture(self, found: _Restored, shown: int) -> Picture:
         count = min(len(found.members), MOST_NODES)
         nodes = found.members[:count].tolist()
         return Picture(
@@ -175,7 +181,7 @@ def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return group[np.unique(np.linspace(0, len(group) - 1, most).astype(np.int64))]
 
 
-def _edges(found: _Return, usual: float) -> Deviation:
+def _edges(found: _Restored, usual: float) -> Deviation:
     before, after = found.num_edges
     size = round((before - after) / usual, 2)
     shown = numeral(before, 3), numeral(after, 3)
@@ -193,7 +199,7 @@ def _about_features(reasons: Reasons) -> str:
     if not far:
         return "the features of other nodes in its ego-graph changed, its own no more than usual"
     return (
-        f"its features changed: {far[0].name} is {far[0].observed}, {far[0].expected} after the "
+        f"its {far[0].name} changed from {far[0].observed} to {far[0].expected} in the "
         "reconstruction"
     )
 
@@ -206,10 +212,10 @@ def _features_in_short(reasons: Reasons) -> str:
 def _about_structure(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
-        return "other edges in its ego-graph, although not unusually many or few"
+        return "the edges in its ego-graph changed, although not their number"
     return (
-        f"the edges around it changed: {edges.observed} before, {edges.expected} after the "
-        "reconstruction"
+        f"the number of edges in its ego-graph changed from {edges.observed} to {edges.expected} "
+        "in the reconstruction"
     )
 
 
@@ -217,14 +223,14 @@ def _structure_in_short(reasons: Reasons) -> str:
     edges = reasons.structure[0]
     if not far_off([edges]):
         return "its edges changed"
-    return f"{'fewer' if edges.size > 0 else 'more'} edges after the reconstruction"
+    return f"{'fewer' if edges.size > 0 else 'more'} edges in the reconstruction"
 
 
 def _about_energy(reasons: Reasons) -> str:
     before, after = _energies(reasons)
     if before == after:
-        return "the energy of its ego-graph changed, although not on average"
-    return f"the energy of its ego-graph changed from {before} to {after}"
+        return "the Dirichlet energy of its ego-graph changed, although not on average"
+    return f"the Dirichlet energy of its ego-graph changed from {before} to {after}"
 
 
 def _energy_in_short(reasons: Reasons) -> str:

@@ -52,7 +52,7 @@ def count_reached(indptr, indices, hops, limit, slot, found, out):  # type: igno
 
 
 @compiled
-def _place(ascending, value):  # type: ignore[no-untyped-def]
+def _position(ascending, value):  # type: ignore[no-untyped-def]
     """The position of `value` in a sorted array, by bisection; numpy's compiles slowly."""
     low, high = 0, len(ascending)
     while low < high:
@@ -65,7 +65,7 @@ def _place(ascending, value):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-def]
+def _sample(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-def]
     """A uniformly random subset of `wanted` numbers below `total`, in ascending order.
 
     Floyd's algorithm (Bentley & Floyd, 1987): its cost depends on `wanted` only.
@@ -75,7 +75,7 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
         top = total - wanted + count
         word = philox(np.uint32(count), np.uint32(centre), np.uint32(0), task, k0, k1)[0]
         pick = np.int64((np.uint64(word) * np.uint64(top + 1)) >> np.uint64(32))
-        place = _place(chosen[:count], pick)
+        place = _position(chosen[:count], pick)
         if place < count and chosen[place] == pick:
             pick = np.int64(top)  # larger than all before it
             place = count
@@ -85,9 +85,9 @@ def _choose(total, wanted, centre, k0, k1, chosen):  # type: ignore[no-untyped-d
 
 
 @compiled
-def _has(indptr, indices, node, other):  # type: ignore[no-untyped-def]
+def _has_edge(indptr, indices, node, other):  # type: ignore[no-untyped-def]
     row = indices[indptr[node] : indptr[node + 1]]
-    place = _place(row, other)
+    place = _position(row, other)
     return place < len(row) and row[place] == other
 
 
@@ -106,7 +106,7 @@ def _connect(indptr, indices, members, size, slot, adj):  # type: ignore[no-unty
                     adj[row, column - 1] = 1.0
         else:
             for column in range(size):
-                if _has(indptr, indices, node, members[column]):
+                if _has_edge(indptr, indices, node, members[column]):
                     adj[row, column] = 1.0
     for row in range(size):
         slot[members[row]] = 0
@@ -131,7 +131,7 @@ def cut(  # type: ignore[no-untyped-def]
         size = 1 + min(len(others), wanted)
         everyone = len(others) <= wanted
         if not everyone:
-            _choose(len(others), wanted, centre, k0, k1, chosen)
+            _sample(len(others), wanted, centre, k0, k1, chosen)
         members[row, 0] = centre
         for position in range(members.shape[1] - 1):
             if position >= size - 1:

@@ -8,16 +8,16 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from egoscore.detectors.neural_networks import Linear, keyed_draw
 from egoscore.detectors.paper.kernels.gradient import FusedGradients
 from egoscore.detectors.paper.kernels.inference import Inference
-from egoscore.detectors.paper.layers import (
+from egoscore.detectors.paper.networks import (
+    AdjacencyNetwork,
     Channel,
+    FeatureNetwork,
     GradientFlowConvolution,
     GraphConvolution,
-    Linear,
-    keyed_draw,
 )
-from egoscore.detectors.paper.networks import AdjacencyNetwork, FeatureNetwork
 from egoscore.detectors.paper.noise import pair_order
 
 

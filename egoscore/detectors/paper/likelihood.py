@@ -18,16 +18,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
+from egoscore.detectors.paper.components import not_finite
+from egoscore.detectors.paper.ego import CAPACITY, FILL, EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.grid import time_left
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
 from egoscore.detectors.paper.sde import END_TIME, VE, Sde
-from egoscore.errors import TrainingError
+from egoscore.detectors.paper.steps import time_left
 from egoscore.random import Keys, Purpose
-
-_CAPACITY = 65_536  # padded entries per pass through the networks, so that they stay in the cache
-_FILL = 32_768  # smaller batches cost more in overhead than padding to this size does
 
 
 @dataclass(frozen=True)
@@ -58,17 +55,13 @@ def negative_log_likelihood(
     """
     graph = egos.graph
     found = np.empty(len(egos))
-    for chunk in egos.chunks(centres, _CAPACITY, _FILL):
+    for chunk in egos.chunks(centres, CAPACITY, FILL):
         keys, sizes = Keys.for_nodes(seed, chunk), egos.sizes[chunk]
         noise = EgoNoise(keys, sizes, graph.num_features, graph.directed, egos.device, packed=True)
         found[chunk] = -_log_density(egos.batch(chunk), noise, model, sde, config)
     finite = np.isfinite(found[centres])
     if not finite.all():
-        raise TrainingError(
-            f"The likelihood of node {graph.ids[centres[~finite][0]]!r} is not finite: either "
-            "the networks did not learn (train with a smaller lr), or features are far outside "
-            "the range of the training graph (check their units)."
-        )
+        raise not_finite("likelihood", graph.ids[centres[~finite][0]])
     return found[centres]
 
 

@@ -1,38 +1,34 @@
-"""The fitted model: networks, feature scaling, and the size limit of ego-graphs."""
+"""The fitted model: neural networks, feature scaling, and the size limit of ego-graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from egoscore.detectors.base import Facts, Store
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.models import model_class
-from egoscore.detectors.paper.reconstruct import ReconstructionConfig
+from egoscore.detectors.paper.positions import NUM_POSITIONS, POSITIONS
 from egoscore.detectors.paper.sde import SDES, Sde
-from egoscore.detectors.paper.settings import PaperSettings
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
-from egoscore.detectors.serialization import named_under
+from egoscore.detectors.paper.settings import MODELS, PaperSettings
+from egoscore.detectors.paper.train import Checkpoints, TrainingState, train
+from egoscore.detectors.serialization import named_under, pack, unpack
 from egoscore.errors import InputError
 from egoscore.graph import AttributedGraph, FeatureScaling
-from egoscore.graph.positions import NUM_POSITIONS, POSITIONS
-
-if TYPE_CHECKING:
-    from egoscore.detectors.paper.storage import PaperStore
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """Trained networks, and what is needed to prepare a graph as in training.
+    """Trained neural networks, and what is needed to prepare a graph as in training.
 
     Attributes: `average` the running average of the weights by name; `max_nodes` the size limit of
-    ego-graphs; `history` the losses (features, adjacency) of every epoch.
+    ego-graphs; `history` (epochs, 2) the losses of features and adjacency.
     """
 
     settings: PaperSettings
@@ -42,18 +38,12 @@ class FittedModel:
     scaling: FeatureScaling
     directed: bool
     max_nodes: int
-    history: list[tuple[float, float]] = field(default_factory=list)
+    history: NDArray[np.float64]
 
     @property
     def sde(self) -> Sde:
         """The diffusion process that the networks were trained with."""
         return SDES[self.settings.sde]
-
-    @property
-    def reconstruction(self) -> ReconstructionConfig:
-        """How ego-graphs are noised and denoised."""
-        used = self.settings
-        return ReconstructionConfig(used.num_levels, used.num_samples, used.steps, used.solver)
 
     def scoring_networks(self) -> GenerativeModel:
         """The networks to score with: the trained ones, or their running average."""
@@ -85,51 +75,55 @@ class FittedModel:
         """The size of every ego-graph of a graph, (N,)."""
         return EgoGraphs(graph, self.settings.num_hops, self.max_nodes, self.seed).sizes
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Weights, averages, scaling and losses by name."""
-        named = {f"model.{name}": value for name, value in self.networks.state_dict().items()}
-        named |= {f"average.{name}": value for name, value in self.average.items()}
-        named["scaling.mean"] = torch.from_numpy(self.scaling.mean)
-        named["scaling.factor"] = torch.from_numpy(self.scaling.factor)
-        named["history"] = torch.tensor(self.history, dtype=torch.float64).view(-1, 2)
-        return {name: value.detach().cpu().contiguous() for name, value in named.items()}
-
-    def metadata(self) -> dict[str, Any]:
-        """What `from_tensors` needs beside the tensors."""
-        return {
+    def to_tensors(self) -> tuple[dict[str, Tensor], Facts]:
+        """Everything as named tensors and JSON facts."""
+        facts: Facts = {
             "settings": asdict(self.settings),
             "seed": self.seed,
             "directed": self.directed,
             "max_nodes": self.max_nodes,
             "num_features": len(self.scaling.mean),
         }
+        tensors = {f"average.{name}": value.clone() for name, value in self.average.items()}
+        pack(self.networks, "model", tensors, facts)
+        pack(self.scaling, "scaling", tensors, facts)
+        pack(self.history, "history", tensors, facts)
+        return tensors, facts
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, Tensor], metadata: dict[str, Any]) -> FittedModel:
-        """The model that `tensors` and `metadata` were taken from."""
-        settings = PaperSettings(**metadata["settings"])
-        networks = make_networks(settings, metadata["num_features"], metadata["directed"], 0)
+    def from_tensors(cls, tensors: Mapping[str, Tensor], facts: Facts) -> FittedModel:
+        """What `to_tensors` gave."""
+        settings = PaperSettings(**facts["settings"])
+        networks = make_networks(settings, facts["num_features"], facts["directed"], 0)
         networks.load_state_dict(named_under("model.", tensors))
-        mean, factor = tensors["scaling.mean"].numpy(), tensors["scaling.factor"].numpy()
         return cls(
             settings=settings,
-            seed=metadata["seed"],
+            seed=facts["seed"],
             networks=networks,
             average=named_under("average.", tensors),
-            scaling=FeatureScaling(mean, factor),
-            directed=metadata["directed"],
-            max_nodes=metadata["max_nodes"],
-            history=[(row[0], row[1]) for row in tensors["history"].tolist()],
+            scaling=unpack(FeatureScaling, "scaling", tensors, facts),
+            directed=facts["directed"],
+            max_nodes=facts["max_nodes"],
+            history=tensors["history"].numpy(),
         )
 
 
 def make_networks(
     settings: PaperSettings, num_features: int, directed: bool, seed: int
 ) -> GenerativeModel:
-    """Untrained networks as the settings describe them."""
+    """Untrained neural networks as the settings describe them."""
     num_positions = 0 if settings.positions == "none" else NUM_POSITIONS
-    make = model_class(settings.model)
+    make = _model_class(settings.model)
     return make(num_features, settings.hidden_size, directed, seed, num_positions)
+
+
+def _model_class(name: str) -> Callable[..., GenerativeModel]:
+    found = MODELS[name]
+    if not isinstance(found, str):
+        return found
+    module, _, attribute = found.partition(":")
+    kind: Callable[..., GenerativeModel] = getattr(import_module(module), attribute)
+    return kind
 
 
 def with_positions(graph: AttributedGraph, settings: PaperSettings, seed: int) -> AttributedGraph:
@@ -149,7 +143,7 @@ def fit_model(
     settings: PaperSettings,
     seed: int,
     device: torch.device,
-    store: PaperStore | None = None,
+    store: Store | None = None,
     after_epoch: Callable[[TrainingState], None] = lambda state: None,
 ) -> FittedModel:
     """Scale the features, cut the ego-graphs, train the networks from the last checkpoint on."""
@@ -158,21 +152,14 @@ def fit_model(
     egos = EgoGraphs(scaled, settings.num_hops, settings.max_nodes, seed, device)
     networks = make_networks(settings, graph.num_features, graph.directed, seed)
     state = TrainingState(networks.to(device), settings.lr, settings.weight_decay)
-    if store is not None:
-        store.resume(state)
-    config = TrainingConfig(
-        epochs=settings.epochs,
-        lr=settings.lr,
-        weight_decay=settings.weight_decay,
-        batch_size=settings.batch_size,
-    )
+    checkpoints = Checkpoints(store)
+    checkpoints.resume(state)
 
     def finish_epoch(state: TrainingState) -> None:
-        if store is not None:
-            store.keep(state, finished=state.epoch == config.epochs)
+        checkpoints.keep(state, finished=state.epoch == settings.epochs)
         after_epoch(state)
 
-    train(state, egos, SDES[settings.sde], config, seed, finish_epoch)
+    train(state, egos, settings, seed, finish_epoch)
     return FittedModel(
         settings=settings,
         seed=seed,
@@ -181,5 +168,5 @@ def fit_model(
         scaling=scaling,
         directed=graph.directed,
         max_nodes=egos.max_nodes,
-        history=state.history,
+        history=np.array(state.history, dtype=np.float64).reshape(-1, 2),
     )

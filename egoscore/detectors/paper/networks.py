@@ -8,15 +8,101 @@ They do not depend on the time.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from egoscore.detectors.paper.layers import CONVOLUTIONS, Channel, Mlp
+from egoscore.detectors.neural_networks import Mlp
 
 NUM_CHANNELS = 2  # A and A²
 NUM_OUTPUT_CHANNELS = 4
+
+
+def propagation(adj: Tensor) -> Tensor:
+    """D^(-1/2) Ã D^(-1/2) for adjacencies (B, N, N), Ã having ones on its diagonal.
+
+    Kipf & Welling, 2017. Degrees are clamped at 1: noised adjacencies have negative entries.
+    """
+    looped = adj.clone()
+    looped.diagonal(dim1=-2, dim2=-1).fill_(1.0)
+    scale = looped.sum(dim=-1).clamp(min=1.0).rsqrt()
+    return scale.unsqueeze(-1) * looped * scale.unsqueeze(-2)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Node values X with one of the adjacencies, A or A², as input of graph convolutions.
+
+    Attributes: `x` (B, N, C); `propagation` (B, N, N), the matrix P; `propagated` (B, N, C), P·X,
+    which all layers share because it does not depend on weights.
+    """
+
+    x: Tensor
+    propagation: Tensor
+    propagated: Tensor
+
+    @classmethod
+    def of(cls, x: Tensor, adj: Tensor) -> Channel:
+        """The channel of an adjacency (B, N, N)."""
+        matrix = propagation(adj)
+        return cls(x, matrix, matrix @ x)
+
+
+class GraphConvolution(nn.Module):
+    """A GCN layer, P·X·W + b: (B, N, in) → (B, N, out)."""
+
+    def __init__(self, num_inputs: int, num_outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(num_inputs, num_outputs))
+        self.bias = nn.Parameter(torch.empty(num_outputs))
+
+    def initialise(self, draw: Callable[[Tensor, float], None]) -> None:
+        """Glorot's uniform weights, zero bias."""
+        draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
+        nn.init.zeros_(self.bias)
+
+    def forward(self, channel: Channel) -> Tensor:
+        return nn.functional.linear(channel.propagated, self.weight.t(), self.bias)
+
+
+class GradientFlowConvolution(nn.Module):
+    """GRAFF: H ← H + (P·H·W - H·Ω)/2 twice, from H = X·E + b; W symmetric, Ω diagonal.
+
+    Di Giovanni et al., "Understanding convolution on graphs via energies", 2023: the layers
+    follow the gradient of an energy; negative eigenvalues of W sharpen, positive ones smooth.
+    """
+
+    num_steps = 2
+
+    def __init__(self, num_inputs: int, num_outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(num_inputs, num_outputs))
+        self.bias = nn.Parameter(torch.empty(num_outputs))
+        self.mixing = nn.Parameter(torch.empty(num_outputs, num_outputs))
+        self.damping = nn.Parameter(torch.empty(num_outputs))
+
+    def initialise(self, draw: Callable[[Tensor, float], None]) -> None:
+        """Glorot's uniform weights, zero bias, no damping at first."""
+        draw(self.weight, math.sqrt(6.0 / sum(self.weight.shape)))
+        draw(self.mixing, math.sqrt(6.0 / sum(self.mixing.shape)))
+        nn.init.zeros_(self.bias)
+        nn.init.zeros_(self.damping)
+
+    def forward(self, channel: Channel) -> Tensor:
+        symmetric = (self.mixing + self.mixing.t()) / 2.0
+        value = nn.functional.linear(channel.x, self.weight.t(), self.bias)
+        for _ in range(self.num_steps):
+            flow = channel.propagation @ (value @ symmetric) - value * self.damping
+            value = value + flow / self.num_steps
+        return value
+
+
+CONVOLUTIONS: dict[str, type[GraphConvolution] | type[GradientFlowConvolution]] = {
+    "gcn": GraphConvolution,
+    "graff": GradientFlowConvolution,
+}
 
 
 class Attention(nn.Module):

@@ -21,12 +21,12 @@ class PairOrder:
 
     Pairs are in the order of the noise: row after row of the lower triangle; in directed graphs
     each pair is followed by its reverse. `lower` (P,) is the index of each pair in the flattened
-    matrix, `spread` (size²,) the pair of each matrix entry, P on the diagonal.
+    matrix, `pair_of` (size²,) the pair of each matrix entry, P on the diagonal.
     """
 
     size: int
     lower: Tensor
-    spread: Tensor
+    pair_of: Tensor
 
     def pack(self, matrix: Tensor) -> Tensor:
         """Matrices (B, N, N) to pairs (B, P)."""
@@ -34,7 +34,7 @@ class PairOrder:
 
     def unpack(self, pairs: Tensor) -> Tensor:
         """Pairs (B, P) to matrices (B, N, N) with a zero diagonal."""
-        flat = pad(pairs, (0, 1)).index_select(1, self.spread)
+        flat = pad(pairs, (0, 1)).index_select(1, self.pair_of)
         return flat.view(-1, self.size, self.size)
 
 
@@ -48,15 +48,15 @@ def pair_order(size: int, directed: bool, device: torch.device) -> PairOrder:
         if directed:
             lower = torch.stack([lower, upper], dim=1).flatten()
         numbers = torch.arange(len(lower), device=device)
-        spread = torch.full((size * size,), len(lower), device=device)
-        spread[lower] = numbers
+        pair_of = torch.full((size * size,), len(lower), device=device)
+        pair_of[lower] = numbers
         if not directed:
-            spread[upper] = numbers
-    return PairOrder(size, lower, spread)
+            pair_of[upper] = numbers
+    return PairOrder(size, lower, pair_of)
 
 
 @compiled
-def _spread(pairs, sizes, directed, out):  # type: ignore[no-untyped-def]
+def _fill_matrices(pairs, sizes, directed, out):  # type: ignore[no-untyped-def]
     """Vectors of pairs (B, P) to matrices (B, N, N); the order of pairs does not depend on N."""
     for b in range(len(sizes)):
         position = 0
@@ -108,5 +108,5 @@ class EgoNoise:
         if self.packed:
             return torch.from_numpy(flat).unsqueeze(1).to(self.device)
         out = np.zeros((len(self.sizes), width, width), dtype=np.float32)
-        _spread(flat, self.sizes, int(self.directed), out)
+        _fill_matrices(flat, self.sizes, int(self.directed), out)
         return torch.from_numpy(out).to(self.device)

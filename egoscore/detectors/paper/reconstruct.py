@@ -12,21 +12,12 @@ from torch import Tensor
 
 from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
-from egoscore.detectors.paper.grid import levels, num_steps
 from egoscore.detectors.paper.noise import EgoNoise, PairOrder, pair_order
-from egoscore.detectors.paper.sde import Sde, per_graph, perturb
+from egoscore.detectors.paper.sde import SDES, per_graph, perturb
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.solve import SOLVERS, ReverseProcess
+from egoscore.detectors.paper.steps import levels, num_steps
 from egoscore.random import Keys, Purpose
-
-
-@dataclass(frozen=True)
-class ReconstructionConfig:
-    """How ego-graphs are noised and denoised."""
-
-    num_levels: int
-    num_samples: int
-    steps: int
-    solver: str
 
 
 @dataclass(frozen=True)
@@ -62,18 +53,13 @@ class Reconstruction:
     """Noises and denoises the ego-graphs of a graph; call it in torch's inference mode."""
 
     def __init__(
-        self,
-        egos: EgoGraphs,
-        model: GenerativeModel,
-        sde: Sde,
-        config: ReconstructionConfig,
-        seed: int,
+        self, egos: EgoGraphs, model: GenerativeModel, settings: PaperSettings, seed: int
     ) -> None:
         self.egos = egos
-        self.sde = sde
-        self.config = config
+        self.sde = SDES[settings.sde]
+        self.settings = settings
         self.seed = seed
-        self.taus = levels(config.num_levels)
+        self.taus = levels(settings.num_levels)
         self._networks = model.predictor()
 
     def _gradients(
@@ -95,16 +81,16 @@ class Reconstruction:
         adjacency is the vector of its pairs.
         """
         count, size, num_features = batch.x.shape
-        shape = (self.config.num_levels, len(samples), count, size)
+        shape = (self.settings.num_levels, len(samples), count, size)
         noise = self._noise(batch, samples)
         level = torch.from_numpy(noise.keys.level)
         tau = torch.tensor(self.taus, dtype=torch.float64)[level]
-        steps = torch.tensor([num_steps(tau, self.config.steps) for tau in self.taus])[level]
+        steps = torch.tensor([num_steps(tau, self.settings.steps) for tau in self.taus])[level]
         order = pair_order(size, noise.directed, batch.x.device)
         copies = shape[0] * shape[1]
         fixed = _Fixed.of(batch, order, copies)
         process = ReverseProcess(
-            self.sde, SOLVERS[self.config.solver], partial(self._gradients, fixed)
+            self.sde, SOLVERS[self.settings.solver], partial(self._gradients, fixed)
         )
         x, pairs = process.solve(
             perturb(
@@ -128,7 +114,7 @@ class Reconstruction:
 
     def _noise(self, batch: EgoBatch, samples: Sequence[int]) -> EgoNoise:
         """Noise for all chains: descending levels, samples in a level, nodes in a sample."""
-        num_levels, count = self.config.num_levels, len(batch.node)
+        num_levels, count = self.settings.num_levels, len(batch.node)
         copies = num_levels * len(samples)
         keys = Keys(
             self.seed,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from egoscore.detectors.paper.models import MODELS
 from egoscore.detectors.settings import (
     flag,
     multiple_of,
@@ -17,13 +17,24 @@ from egoscore.detectors.settings import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from egoscore.detectors.paper.generative import GenerativeModel
+
+# Generative models by name: "module:class", imported on use because `--help` lists the names; or
+# the class itself. Adding a model adds one line.
+MODELS: dict[str, str | Callable[..., GenerativeModel]] = {
+    "gdss": "egoscore.detectors.paper.generative:ScoreModel",
+    "gdss-graff": "egoscore.detectors.paper.generative:GraffScoreModel",
+    "congress": "egoscore.detectors.paper.congress:JointModel",
+}
+
 
 def _names(module: str, table: str, *more: str) -> Callable[[], Collection[str]]:
     """The keys of a table of named choices, whose module is imported when a value is checked."""
-    return lambda: (*more, *getattr(import_module(f"egoscore.{module}"), table))
+    return lambda: (*more, *getattr(import_module(f"{__package__}.{module}"), table))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperSettings:
     """What determines the model and the score, except data and seed.
 
@@ -34,20 +45,20 @@ class PaperSettings:
 
     dissimilarity: str = setting(
         "rec",
-        one_of(_names("detectors.paper.combine", "DISSIMILARITIES")),
-        "'rec', the matrix distance, or 'energy', the shift of the Dirichlet energy.",
+        one_of(_names("combine", "DISSIMILARITIES")),
+        "Dissimilarity: 'rec' (matrix distance) or 'energy' (shift of the Dirichlet energy).",
         rescores=True,
     )
     alpha: float = setting(
         0.5,
         number(0, 1),
-        "Weight of the features in 'rec'; the structure has the rest.",
+        "Weight of the features in 'rec'; the structure has weight 1 - alpha.",
         rescores=True,
     )
     weighting: str = setting(
         "sqrt_snr",
-        one_of(_names("detectors.paper.combine", "WEIGHTINGS")),
-        "Weight of a noise level: 'sqrt_snr', 'snr' or 'none'.",
+        one_of(_names("combine", "WEIGHTINGS")),
+        "Weights of the noise levels: 'sqrt_snr', 'snr' or 'none'.",
         rescores=True,
     )
     num_levels: int = setting(4, whole(1, 999), "Noise levels (the paper's K).")
@@ -55,11 +66,11 @@ class PaperSettings:
     model: str = setting(
         "gdss",
         one_of(MODELS),
-        "Generative model of ego-graphs: " + " or ".join(f"'{name}'" for name in MODELS) + ".",
+        "Generative model of ego-graphs: " + ", ".join(f"'{name}'" for name in MODELS) + ".",
     )
     positions: str = setting(
         "none",
-        one_of(_names("graph.positions", "POSITIONS", "none")),
+        one_of(_names("positions", "POSITIONS", "none")),
         "Positional encoding: 'none', 'laplacian' (eigenvectors) or 'random_walk' (return "
         "probabilities).",
     )
@@ -67,21 +78,21 @@ class PaperSettings:
     max_nodes: int | None = setting(
         None,
         optional(whole(1, 2**15)),
-        "Size limit of an ego-graph (M); by default min(50, 95% quantile of the sizes).",
+        "Largest size of an ego-graph (M); unless given, the 95% quantile, at most 50.",
     )
     sde: str = setting(
         "vp",
-        one_of(_names("detectors.paper.sde", "SDES")),
+        one_of(_names("sde", "SDES")),
         "Diffusion process: 'vp', 've' or 'subvp'.",
     )
     solver: str = setting(
         "em",
-        one_of(_names("detectors.paper.solve", "SOLVERS")),
-        "'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs only 5 to "
-        "10 steps.",
+        one_of(_names("solve", "SOLVERS")),
+        "Solver: 'em', 'reverse', 'em+langevin', 'reverse+langevin', 's4', or 'dpm', which needs "
+        "only 5 to 10 steps.",
     )
     steps: int = setting(
-        100, whole(1, 2**23), "Solver steps from t = 1; level tau takes floor(steps·tau)."
+        100, whole(1, 2**23), "Solver steps from time 1; a level tau takes floor(steps·tau)."
     )
     hidden_size: int = setting(16, multiple_of(4, 4096), "Width of the neural networks.")
     epochs: int = setting(300, whole(0, 2**23), "Passes over the graph.")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from egoscore.detectors.base import Facts, Store
 from egoscore.detectors.paper.components import ComponentTable, measure
 from egoscore.detectors.paper.ego import padded_entries
 from egoscore.detectors.paper.model import FittedModel
-from egoscore.engine.base import Run, choose_engine
+from egoscore.detectors.paper.settings import PaperSettings
+from egoscore.detectors.paper.steps import levels
+from egoscore.engine import choose_engine
+from egoscore.engine.base import Run
 from egoscore.graph import AttributedGraph
 from egoscore.progress import Advance
 from egoscore.runtime import release_memory
-
-if TYPE_CHECKING:
-    from egoscore.detectors.paper.storage import PaperStore
 
 _SMALLEST_SHARD, _LARGEST_SHARD = 2**16, 2**22  # in entries of padded ego-graphs
 
@@ -34,10 +34,9 @@ class MeasureTask:
         model = self.model
         egos = model.cut(graph, self.device)
         networks = model.scoring_networks().to(self.device)
-        how = model.sde, model.reconstruction, model.seed
 
         def run(nodes: NDArray[np.int64], advance: Advance) -> ComponentTable:
-            table = measure(egos, networks, *how, nodes, advance)
+            table = measure(egos, networks, model.settings, model.seed, nodes, advance)
             release_memory()
             return table
 
@@ -49,14 +48,14 @@ def measure_nodes(
     graph: AttributedGraph,
     device: torch.device,
     num_workers: int = 1,
-    store: PaperStore | None = None,
+    store: Store | None = None,
     advance: Advance = lambda count: None,
 ) -> ComponentTable:
     """The component table of all nodes; shards that `store` has are not measured again."""
     tables: dict[int, ComponentTable] = {}
     todo: dict[int, NDArray[np.int64]] = {}
     for number, nodes in enumerate(shards(model.ego_sizes(graph))):
-        kept = store.load_shard(number, nodes) if store is not None else None
+        kept = _load(store, number, nodes, model.settings) if store is not None else None
         if kept is None:
             todo[number] = nodes
         else:
@@ -68,8 +67,26 @@ def measure_nodes(
         for number, table in engine.run(task, model.scaled(graph), todo, advance):
             tables[number] = table
             if store is not None:
-                store.save_shard(number, table)
+                store.save_shard(number, table.columns(), _facts(model.settings))
     return ComponentTable.join([tables[number] for number in sorted(tables)])
+
+
+def _facts(settings: PaperSettings) -> Facts:
+    """What the columns of a shard do not say."""
+    return {"taus": levels(settings.num_levels), "num_samples": settings.num_samples}
+
+
+def _load(
+    store: Store, number: int, nodes: NDArray[np.int64], settings: PaperSettings
+) -> ComponentTable | None:
+    """The shard of these nodes if it was finished earlier with these settings."""
+    columns, facts = store.load_shard(number) or ({}, {})
+    if facts != _facts(settings) or not np.array_equal(columns.get("node", ()), nodes):
+        return None
+    try:
+        return ComponentTable.from_columns(columns, **facts)
+    except KeyError:  # a column is missing
+        return None
 
 
 def shards(ego_sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:

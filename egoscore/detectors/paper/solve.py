@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from egoscore.detectors.paper.grid import StepTimes, even_steps, shrinking_steps, steps_too_far
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import Sde, per_graph
 from egoscore.detectors.paper.steps import (
     Coefficients,
+    StepTimes,
     euler_maruyama,
+    even_steps,
     extrapolated_gradient,
     extrapolation_weight,
     langevin,
+    overshooting_steps,
     probability_flow,
     reverse_diffusion,
+    shrinking_steps,
     symmetric_splitting,
 )
 from egoscore.random import Purpose
@@ -56,8 +59,8 @@ SOLVERS = {
     "reverse+langevin": Solver(reverse_diffusion, corrects=True, evaluations=2),
     "s4": Solver(symmetric_splitting, corrects=True),
     "dpm": Solver(probability_flow, extrapolates=True, times=shrinking_steps),
-    # wrong like a known implementation, only to come close to the published figures
-    "em-overshoot": Solver(euler_maruyama, times=steps_too_far),
+    # reproduces a mistake of a known implementation, to compare with the published figures
+    "em-overshoot": Solver(euler_maruyama, times=overshooting_steps),
 }
 
 

@@ -1,17 +1,62 @@
-"""Step rules: one step back in time from t to s < t, the same for features and adjacency.
+"""Steps back in time: the time grid, and step rules from t to s < t.
 
-Every rule is linear: the next value has mean keep·value + push·grad, with the gradient of log p at
-t, and a standard deviation. A rule computes (keep, push, std) for times of any shape.
+Rules are the same for features and adjacency. Every rule is linear: the next value has mean
+keep·value + push·grad, with the gradient of log p at t, and a standard deviation. A rule computes
+(keep, push, std) for times of any shape.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from egoscore.detectors.paper.sde import Sde, per_graph
+from egoscore.detectors.paper.sde import END_TIME, Sde, per_graph
 
+LAST_TIME = 1e-4
+StepTimes = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Start and end time of a step, given its level tau, the number of steps and how many remain."""
 Coefficients = tuple[Tensor, Tensor, Tensor]
+
+
+def levels(count: int) -> list[float]:
+    """Noise levels tau_i = i·T/(K+1), i = 1 … K, evenly spaced in (0, T)."""
+    return [i * END_TIME / (count + 1) for i in range(1, count + 1)]
+
+
+def num_steps(tau: float, steps: int) -> int:
+    """The number of steps from tau back to the start: floor(steps·tau/T), at least 1."""
+    # 100·0.57 is 56.99999999999999 in floating point, but should give 57
+    return max(1, math.floor(steps * tau / END_TIME + 1e-9))
+
+
+def time_left(tau: Tensor, steps: Tensor, remaining: int | Tensor, spacing: float = 1.0) -> Tensor:
+    """The time at which `remaining` of `steps` steps from tau to 1e-4 are left.
+
+    Steps are equal for spacing 1, and equal in the square root of time for spacing 2.
+    """
+    return LAST_TIME + (tau - LAST_TIME) * (remaining / steps) ** spacing
+
+
+def even_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """Steps of equal length."""
+    return time_left(tau, steps, remaining), time_left(tau, steps, remaining - 1)
+
+
+def shrinking_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """Steps that shrink towards the end, equal in the square root of time."""
+    return time_left(tau, steps, remaining, 2.0), time_left(tau, steps, remaining - 1, 2.0)
+
+
+def overshooting_steps(tau: Tensor, steps: Tensor, remaining: Tensor) -> tuple[Tensor, Tensor]:
+    """The times of a known implementation, whose last step starts at 1e-4 and ends below zero.
+
+    Steps start at evenly spaced times from tau to 1e-4, but each of them is tau/steps long.
+    """
+    start = time_left(tau, (steps - 1).clamp(min=1), remaining - (steps > 1).to(remaining))
+    return start, start - tau / steps
 
 
 def euler_maruyama(t: Tensor, s: Tensor, sde: Sde) -> Coefficients:
@@ -86,11 +131,11 @@ def langevin(
     """One Langevin correction at constant time (Song et al., 2021, algorithms 4 and 5).
 
     The step size compares the norms of noise and gradient of each ego-graph by itself, not of
-    the batch: a node's score must not depend on its company. `alpha` (B, 1, 1) is a² of the step.
+    the batch: a node's score must not depend on the others. `alpha` (B, 1, 1) is a² of the step.
     """
     grad_norm = per_graph(grad.flatten(1).norm(dim=1), value)
     ratio = per_graph(noise.flatten(1).norm(dim=1), value) / grad_norm.clamp(min=1e-12)
     size = 2.0 * alpha * (snr * ratio).square()
-    # no gradient, no correction: a graph of one node has no adjacency to correct
+    # a graph of one node has no adjacency to correct, and its gradient is zero
     size = size.where(grad_norm > 1e-12, 0.0)
     return value + size * grad + (2.0 * size).sqrt() * scale * noise

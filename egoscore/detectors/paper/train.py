@@ -1,46 +1,33 @@
-"""Training by denoising score matching: loss, state and loop (equation 5 of the paper)."""
+"""Training by denoising score matching: loss, state, checkpoints, loop (equation 5)."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.paper.adam import Adam
-from egoscore.detectors.paper.ego import EgoBatch, EgoGraphs
+from egoscore.detectors.base import Store
+from egoscore.detectors.neural_networks import Adam
+from egoscore.detectors.paper.ego import CAPACITY, FILL, EgoBatch, EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.kernels.gradient import Noised
 from egoscore.detectors.paper.noise import EgoNoise
-from egoscore.detectors.paper.sde import END_TIME, Sde, perturb
+from egoscore.detectors.paper.sde import END_TIME, SDES, Sde, perturb
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.serialization import named_under
-from egoscore.errors import TrainingError
+from egoscore.errors import RunError, TrainingError
 from egoscore.random import Keys, Purpose, uniforms
 
 FIRST_TIME = 1e-5
-_CAPACITY = 65_536  # padded entries per pass through the networks, so that they stay in the cache
-_FILL = 32_768  # smaller batches cost more in overhead than padding to this size does
+CLIP_NORM, EMA_DECAY = 1.0, 0.999  # the same in all of the paper's runs
 _DIVERGED = 1000.0  # times the loss of networks that always predict zero
-_LOSSES = ("loss of the features", "loss of the adjacency")
-
-
-@dataclass(frozen=True)
-class TrainingConfig:
-    """How the networks are trained; what has a default is the same in all of the paper's runs.
-
-    `batch_size` ego-graphs make one optimiser step; 0 means all of them (full batch).
-    """
-
-    epochs: int
-    lr: float
-    weight_decay: float
-    batch_size: int
-    clip_norm: float = 1.0
-    ema_decay: float = 0.999
+LOSSES = ("features", "adjacency")  # one of each network
+_CHECKPOINT, _SECONDS_BETWEEN_CHECKPOINTS = "checkpoint", 20.0
 
 
 class TrainingState:
@@ -69,12 +56,12 @@ class TrainingState:
         for optimiser in self.optimisers:
             optimiser.gradient.zero_()
 
-    def step(self, ema_decay: float) -> None:
+    def step(self) -> None:
         """One step of all optimisers; early averages follow the weights more closely."""
         for optimiser in self.optimisers:
             optimiser.step()
         self.num_updates += 1
-        decay = min(ema_decay, (1 + self.num_updates) / (10 + self.num_updates))
+        decay = min(EMA_DECAY, (1 + self.num_updates) / (10 + self.num_updates))
         for average, optimiser in zip(self._averages, self.optimisers, strict=True):
             average.lerp_(optimiser.value, 1.0 - decay)
 
@@ -102,27 +89,74 @@ class TrainingState:
         self.history = list(history)
 
 
+class Checkpoints:
+    """Keeps the state of training now and then, so that a killed run continues.
+
+    Without a store nothing is kept.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._last_kept = time.monotonic()
+
+    def resume(self, state: TrainingState) -> None:
+        """Bring the state to the last checkpoint, if there is one."""
+        if self._store is None:
+            return
+        try:
+            kept = self._store.load(_CHECKPOINT)
+        except RunError as error:
+            raise _unusable_checkpoint() from error
+        if kept is None:
+            return
+        tensors, facts = kept
+        if _shapes(tensors) != _shapes(state.tensors()):
+            raise _unusable_checkpoint()
+        state.restore(tensors, facts["epoch"], [(x, adj) for x, adj in facts["history"]])
+
+    def keep(self, state: TrainingState, finished: bool) -> None:
+        """Write a checkpoint when training is finished or the last one is long ago."""
+        is_due = finished or time.monotonic() - self._last_kept >= _SECONDS_BETWEEN_CHECKPOINTS
+        if self._store is None or not is_due:
+            return
+        facts = {"epoch": state.epoch, "history": state.history}
+        self._store.save(_CHECKPOINT, state.tensors(), facts)
+        self._store.save_losses(LOSSES, state.history)
+        self._last_kept = time.monotonic()
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
+def _unusable_checkpoint() -> RunError:
+    return RunError(
+        f"The {_CHECKPOINT} in the run directory is damaged or belongs to another run; remove "
+        f"training/{_CHECKPOINT}.safetensors to train from the start."
+    )
+
+
 def train(
     state: TrainingState,
     egos: EgoGraphs,
-    sde: Sde,
-    config: TrainingConfig,
+    settings: PaperSettings,
     seed: int,
     after_epoch: Callable[[TrainingState], None] = lambda state: None,
 ) -> None:
-    """Train until `state` has completed `config.epochs` epochs.
+    """Train until `state` has completed all epochs, one optimiser step for every batch.
 
     Random numbers are keyed by epoch and node, so interruptions do not change the result.
     """
-    limits = _loss_limits(egos)
-    while state.epoch < config.epochs:
+    limits, sde = _loss_limits(egos), SDES[settings.sde]
+    while state.epoch < settings.epochs:
         epoch_losses = np.zeros(2)
-        for centres in _batches(len(egos), config.batch_size, state.epoch, seed):
+        for centres in _batches(len(egos), settings.batch_size, state.epoch, seed):
             losses = _accumulate_gradients(state, egos, centres, sde, seed)
-            _check_divergence(zip(_LOSSES, losses, limits, strict=True), state.epoch, config)
-            norms = [optimiser.clip(config.clip_norm) for optimiser in state.optimisers]
-            _check_divergence((("gradient", n, math.inf) for n in norms), state.epoch, config)
-            state.step(config.ema_decay)
+            names = (f"loss of the {name}" for name in LOSSES)
+            _check_divergence(zip(names, losses, limits, strict=True), state.epoch, settings.lr)
+            norms = [optimiser.clip(CLIP_NORM) for optimiser in state.optimisers]
+            _check_divergence((("gradient", n, math.inf) for n in norms), state.epoch, settings.lr)
+            state.step()
             epoch_losses += np.array(losses) * (len(centres) / len(egos))
         state.history.append((float(epoch_losses[0]), float(epoch_losses[1])))
         state.epoch += 1
@@ -146,7 +180,7 @@ def _accumulate_gradients(
     """Add up the gradients of the mean loss over `centres`, chunk by chunk; the mean losses."""
     state.zero_gradients()
     total_x = total_adj = 0.0
-    for chunk in egos.chunks(centres, _CAPACITY, _FILL):
+    for chunk in egos.chunks(centres, CAPACITY, FILL):
         batch = egos.batch(chunk)
         keys = Keys.for_nodes(seed, chunk)
         graph = egos.graph
@@ -174,15 +208,13 @@ def _loss_limits(egos: EgoGraphs) -> tuple[float, float]:
     return _DIVERGED * 0.5 * entries, _DIVERGED * 0.5 * max(pairs, 1.0)
 
 
-def _check_divergence(
-    found: Iterable[tuple[str, float, float]], epoch: int, config: TrainingConfig
-) -> None:
+def _check_divergence(found: Iterable[tuple[str, float, float]], epoch: int, lr: float) -> None:
     """Raise an error if one of (name, value, limit) is above its limit or not finite."""
     for name, value, limit in found:
         if not math.isfinite(value) or value > limit:
             raise TrainingError(
                 f"Training diverged in epoch {epoch + 1}: the {name} ran away (found "
-                f"{value:.3g}); use a smaller lr (now {config.lr}) or look for extreme values "
+                f"{value:.3g}); use a smaller lr (now {lr}) or look for extreme values "
                 "among the features."
             )
 

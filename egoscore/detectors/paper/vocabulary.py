@@ -10,8 +10,8 @@ from egoscore.text import counted
 
 def _meaning(questions: Sequence[str], num_nodes: int) -> str:
     return (
-        "A score sums up how much a node's ego-graph changed when it was noised and denoised. It "
-        f"ranks the {counted(num_nodes, 'node')}, has no unit, and cannot be compared between "
+        "The score sums up how much a node's ego-graph changed when noise was added and removed. "
+        f"It ranks the {counted(num_nodes, 'node')}; it has no unit and cannot be compared between "
         "graphs."
     )
 
@@ -26,12 +26,12 @@ VOCABULARY = Vocabulary(
         "feature_error": "difference between the features of its ego-graph and the reconstruction",
         "structure_error": "difference between the edges of its ego-graph and the reconstruction",
         "energy_after": "how much neighbours differ in the reconstructed ego-graph",
-        "energy_shift": "by how much that differs from the original",
+        "energy_shift": "difference between that and the original energy",
         "centre_feature_error": "difference between its own features and the reconstruction",
         "centre_structure_error": "difference between its own edges and the reconstruction",
     },
     compared_with="the nodes with ego-graphs of about the same size",
     meaning=_meaning,
-    contrast="The energy of its ego-graph, how much neighbours differ, is {before}, and {after} "
-    "after the reconstruction.",
+    contrast="The Dirichlet energy of its ego-graph, which says how much neighbours differ, is "
+    "{before}, and {after} after the reconstruction.",
 )

@@ -55,7 +55,9 @@ def test_classes_keep_to_themselves_as_much_as_they_should():
     sources = np.repeat(np.arange(graph.num_nodes), graph.neighbours.degrees)
     within = (community[sources] == community[graph.neighbours.indices]).mean()
     by_chance = 1 / kind.num_classes
-    assert within == pytest.approx(kind.ties_within + (1 - kind.ties_within) * by_chance, abs=0.06)
+    assert within == pytest.approx(
+        kind.edges_within + (1 - kind.edges_within) * by_chance, abs=0.06
+    )
 
 
 def test_every_kind_is_once_in_each_half_and_drawn_anew():

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from egoscore.bench.families.features import FEATURE_KINDS
+from egoscore.bench.families.outliers import HIDDEN, VISIBLE
 from egoscore.bench.families.varied import (
     CHOOSING,
     CONFIRMING,
@@ -13,8 +15,6 @@ from egoscore.bench.families.varied import (
     varied_network,
     varied_setting,
 )
-from egoscore.bench.families.varied_features import FEATURE_KINDS
-from egoscore.bench.families.varied_outliers import HIDDEN, SHOWING
 from egoscore.errors import DatasetError, ParameterError
 from egoscore.load.datasets import load_dataset
 from egoscore.load.source import load_source
@@ -54,8 +54,8 @@ def surface_aucs(family, outliers):
     )
 
 
-def shares_of_ties(graph):
-    """Shares of ties within communities, and between partners."""
+def shares_of_edges(graph):
+    """Shares of edges within communities, and between partners."""
     community = graph.node_info["community"]
     sources = community[np.repeat(np.arange(graph.num_nodes), graph.adjacency.degrees)]
     targets = community[graph.adjacency.indices]
@@ -71,7 +71,7 @@ def test_the_halves_are_the_family():
 def test_both_halves_have_every_kind(family, half):
     settings = [SETTINGS[number] for number in half]
     designs = [setting.outliers for setting in settings]
-    assert all(designs.count(name) == 3 for name in (*HIDDEN, *SHOWING))
+    assert all(designs.count(name) == 3 for name in (*HIDDEN, *VISIBLE))
     assert {setting.feature_kind for setting in settings} == set(FEATURE_KINDS)
     assert {setting.mixing for setting in settings} == set(MIXINGS)
     found = {kind for number in half for kind in family[number].node_info["kind"].tolist()}
@@ -87,8 +87,8 @@ def test_sizes_and_shares_are_those_of_the_setting(family):
         )
         assert setting.mean_degree == 2 * setting.num_edges / setting.num_nodes
         further = graph.num_edges - setting.num_edges
-        brings_ties = setting.outliers in ("injected", "clusters", "spammers")
-        assert further > 0 if brings_ties else further == 0
+        brings_edges = setting.outliers in ("injected", "clusters", "spammers")
+        assert further > 0 if brings_edges else further == 0
         assert not graph.directed
 
 
@@ -158,7 +158,7 @@ def test_injected_features_are_those_of_other_nodes(family):
 
 def test_mixing_says_who_is_tied_to_whom(family):
     for setting, graph in zip(SETTINGS, family, strict=True):
-        within, between_partners = shares_of_ties(graph)
+        within, between_partners = shares_of_edges(graph)
         if setting.mixing == "heterophilous":
             assert between_partners > 0.7 > 0.1 > within
         else:
@@ -178,15 +178,6 @@ def test_smooth_features_change_gradually_and_others_do_not(family):
         steps.setdefault(setting.mixing == "smooth", []).append(step)
     print(f"steps: smooth {np.mean(steps[True]):.2f}, others {np.mean(steps[False]):.2f}")
     assert np.mean(steps[True]) < 0.7 < 0.9 < np.mean(steps[False])
-
-
-def test_settings_are_described_in_one_line():
-    lines = [setting.describe() for setting in SETTINGS]
-    assert len(set(lines)) == NUM_VARIED
-    assert lines[7] == (
-        "varied-07: 1600 nodes of mean degree 25, smooth; 6 features, categorical; "
-        "100 outliers, spammers"
-    )
 
 
 def test_names_load(family):

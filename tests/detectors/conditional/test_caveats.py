@@ -7,7 +7,7 @@ import pytest
 
 from egoscore import AttributedGraph, EgoScore, generate_network
 from egoscore.detectors.conditional.caveats import caveats, overlooked
-from egoscore.explain.causes import HIGH, causes_of, far_by_itself
+from egoscore.explain.explanation import HIGH, causes_of, far_by_itself
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ import pytest
 from default_detector import fit, measured
 
 from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
+from egoscore.detectors import vocabulary_of
 from egoscore.detectors.conditional import explain
 from egoscore.detectors.conditional.channels import channels_of
 from egoscore.detectors.conditional.expectation import expect, scaled_features
 from egoscore.detectors.conditional.explain import ConditionalExplainer, fit_usual_errors
 from egoscore.detectors.conditional.ties import score_ties
-from egoscore.explain.picture import MOST_NODES
+from egoscore.explain.explainer import MOST_NODES
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.structure import describe_structure, structure
 from egoscore.report.console import show_explanation
@@ -311,7 +312,7 @@ class TestOddNetworks:
             assert "inf " not in why.summary
             assert len(why.picture.nodes) <= MOST_NODES
             assert why.node == str(row)
-            show_explanation(why)
+            show_explanation(why, vocabulary_of("default"))
             assert why.summary in " ".join(capsys.readouterr().out.split())
 
     def test_an_isolated_node_has_no_ties_and_no_energy(self):

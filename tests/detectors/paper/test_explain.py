@@ -12,8 +12,7 @@ from egoscore.detectors.base import Job
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS
 from egoscore.detectors.paper.explain import ReconstructionExplainer, sample
 from egoscore.detectors.paper.reconstruct import Reconstruction
-from egoscore.explain.peers import peers_of
-from egoscore.explain.picture import MOST_NODES
+from egoscore.explain.explainer import MOST_NODES, peers_of
 from egoscore.graph.feature_column import FeatureColumn
 
 QUICK = {
@@ -52,9 +51,7 @@ def back(detector, graph, node):
     """Members, and features and adjacency before and after, one ego-graph at a time."""
     model = detector.model_
     egos = model.ego_graphs(graph, CPU)
-    way = Reconstruction(
-        egos, model.scoring_networks(), model.sde, model.reconstruction, model.seed
-    )
+    way = Reconstruction(egos, model.scoring_networks(), model.settings, model.seed)
     batch = egos.batch(np.array([node]))
     size = int(batch.sizes[0])
     with torch.inference_mode():
@@ -271,7 +268,9 @@ def test_odd_networks_are_explained_too(name, graph):
 
 def test_explaining_one_node_does_not_depend_on_others_explained_before(fitted):
     detector, used = fitted
-    fresh = ReconstructionExplainer(used.way, used.graph, used.units.scaling, detector.components_)
+    fresh = ReconstructionExplainer(
+        used.reconstruction, used.graph, used.units.scaling, detector.components_
+    )
     for node in (64, 0):
         assert used.reasons(node) == fresh.reasons(node)
 

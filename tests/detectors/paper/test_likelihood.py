@@ -14,7 +14,6 @@ from egoscore import generate_network
 from egoscore.detectors.paper import likelihood
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.grid import LAST_TIME
 from egoscore.detectors.paper.likelihood import (
     LikelihoodConfig,
     follow_flow,
@@ -23,7 +22,9 @@ from egoscore.detectors.paper.likelihood import (
 )
 from egoscore.detectors.paper.noise import pair_order
 from egoscore.detectors.paper.sde import SDES, VE, VP
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
+from egoscore.detectors.paper.settings import PaperSettings
+from egoscore.detectors.paper.steps import LAST_TIME
+from egoscore.detectors.paper.train import TrainingState, train
 from egoscore.errors import TrainingError
 from egoscore.graph import AttributedGraph, FeatureScaling
 
@@ -202,7 +203,7 @@ def test_a_nodes_number_does_not_depend_on_company_order_or_batch_size(monkeypat
     together = compute(NODES)  # of all sizes in one batch, thus padded
     some = np.array([21, 3, 29, 8, 3])
     np.testing.assert_allclose(compute(some), together[some], rtol=1e-4)
-    monkeypatch.setattr(likelihood, "_CAPACITY", 1)  # every ego-graph by itself
+    monkeypatch.setattr(likelihood, "CAPACITY", 1)  # every ego-graph by itself
     np.testing.assert_allclose(compute(NODES[::-1]), together[::-1], rtol=1e-4)
 
 
@@ -272,9 +273,9 @@ def test_after_training_its_own_network_is_likely_and_a_scrambled_one_is_not():
         return negative_log_likelihood(egos, model, VP(), SEED, nodes)
 
     untrained = compute(graph.features)
-    config = TrainingConfig(epochs=40, lr=0.02, weight_decay=0.01, batch_size=0)
+    config = PaperSettings(epochs=40, lr=0.02, weight_decay=0.01, batch_size=0)
     state = TrainingState(model, config.lr, config.weight_decay)
-    train(state, EgoGraphs(graph, max_nodes=8), VP(), config, SEED)
+    train(state, EgoGraphs(graph, max_nodes=8), config, SEED)
     typical = compute(graph.features)
     assert typical.mean() < untrained.mean() - 0.2
     assert np.mean(compute(scrambled) > typical) > 0.9

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from memory_store import MemoryStore
 from sklearn.preprocessing import StandardScaler
 
 from egoscore import EgoScore, generate_network
+from egoscore.detectors.paper import train
 from egoscore.detectors.paper.model import FittedModel, fit_model
 from egoscore.errors import InputError
 from egoscore.graph import FeatureScaling
@@ -29,21 +31,29 @@ def model(graph):
     return fit_model(graph, SETTINGS, 5, CPU)
 
 
-class Store:
-    """Remembers what it hears; has one state to resume from if one was kept before."""
+class Store(MemoryStore):
+    """Remembers what it hears; has a checkpoint to resume from if one was kept before."""
 
-    def __init__(self, kept=None):
-        self.heard = []
-        self.kept = kept
+    def __init__(self, parts=()):
+        super().__init__()
+        self.heard, self.parts = [], dict(parts)
 
-    def resume(self, state):
-        self.heard.append(("resume", state.epoch))
-        if self.kept is not None:
-            state.restore(*self.kept)
+    def load(self, name):
+        self.heard.append(("load", name))
+        return super().load(name)
 
-    def keep(self, state, finished):
-        self.heard.append(("keep", state.epoch, finished))
-        self.kept = (state.tensors(), state.epoch, list(state.history))
+    def save(self, name, tensors, facts):
+        self.heard.append(("save", facts["epoch"]))
+        super().save(name, tensors, facts)
+
+
+ASKED = ("load", "checkpoint")
+
+
+@pytest.fixture(autouse=True)
+def every_epoch(monkeypatch):
+    """A checkpoint after every epoch, not now and then."""
+    monkeypatch.setattr(train, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
 
 
 def weights(model):
@@ -54,20 +64,21 @@ class TestStore:
     def test_it_is_asked_once_and_told_of_every_epoch_and_of_the_end(self, graph):
         store = Store()
         fit_model(graph, SETTINGS, 5, CPU, store)
-        assert store.heard == [
-            ("resume", 0),
-            ("keep", 1, False),
-            ("keep", 2, False),
-            ("keep", 3, True),
-        ]
+        assert store.heard == [ASKED, ("save", 1), ("save", 2), ("save", 3)]
+
+    def test_the_end_is_kept_however_soon_it_comes(self, graph, monkeypatch):
+        monkeypatch.setattr(train, "_SECONDS_BETWEEN_CHECKPOINTS", 3600.0)
+        store = Store()
+        fit_model(graph, SETTINGS, 5, CPU, store)
+        assert store.heard == [ASKED, ("save", 3)]
 
     def test_what_was_kept_is_continued_to_the_same_end(self, graph, model):
         store = Store()
         fit_model(graph, replace(SETTINGS, epochs=2), 5, CPU, store)
-        later = Store(store.kept)
+        later = Store(store.parts)
         again = fit_model(graph, SETTINGS, 5, CPU, later)
-        assert later.heard == [("resume", 0), ("keep", 3, True)]
-        assert again.history == model.history
+        assert later.heard == [ASKED, ("save", 3)]
+        np.testing.assert_array_equal(again.history, model.history)
         assert torch.equal(weights(again), weights(model))
         assert all(torch.equal(again.average[name], model.average[name]) for name in model.average)
 
@@ -75,15 +86,15 @@ class TestStore:
         store = Store()
         fit_model(graph, SETTINGS, 5, CPU, store)
         # from another seed, so that only what was kept can give these weights
-        later, epochs = Store(store.kept), []
+        later, epochs = Store(store.parts), []
         again = fit_model(graph, SETTINGS, 6, CPU, later, lambda state: epochs.append(state.epoch))
-        assert later.heard == [("resume", 0)]
+        assert later.heard == [ASKED]
         assert epochs == []
         assert torch.equal(weights(again), weights(model))
 
     def test_it_changes_nothing_that_is_learned(self, graph, model):
         again = fit_model(graph, SETTINGS, 5, CPU, Store())
-        assert again.history == model.history
+        np.testing.assert_array_equal(again.history, model.history)
         assert torch.equal(weights(again), weights(model))
 
     def test_an_epoch_is_kept_before_others_hear_of_it(self, graph):
@@ -94,7 +105,7 @@ class TestStore:
 
         with pytest.raises(RuntimeError, match="power cut"):
             fit_model(graph, SETTINGS, 5, CPU, store, power_cut)
-        assert store.heard == [("resume", 0), ("keep", 1, False)]
+        assert store.heard == [ASKED, ("save", 1)]
 
 
 @pytest.mark.parametrize("store", [None, Store()])
@@ -126,7 +137,7 @@ class TestResult:
         # powers of two: not a bit of the scaled features changes
         units = np.array([1024, 0.25, 8], dtype=np.float32)
         again = fit_model(replace(graph, features=graph.features * units), SETTINGS, 5, CPU)
-        assert again.history == model.history
+        np.testing.assert_array_equal(again.history, model.history)
 
     def test_the_largest_ego_graph_is_a_quantile_unless_it_is_given(self, graph, model):
         quantile = np.quantile(graph.neighbours.degrees + 1, 0.95, method="lower")
@@ -141,7 +152,7 @@ class TestResult:
 
     def test_without_training_all_is_there_but_a_history(self, graph):
         untrained = fit_model(graph, replace(SETTINGS, epochs=0), 5, CPU)
-        assert untrained.history == []
+        assert untrained.history.shape == (0, 2)
         for name, value in untrained.networks.named_parameters():
             assert torch.equal(value, untrained.average[name])
 
@@ -159,7 +170,8 @@ class TestResult:
     ],
 )
 def test_every_setting_of_training_reaches_it(graph, model, change):
-    assert fit_model(graph, replace(SETTINGS, **change), 5, CPU).history != model.history
+    changed = fit_model(graph, replace(SETTINGS, **change), 5, CPU)
+    assert not np.array_equal(changed.history, model.history)
 
 
 class TestSeed:
@@ -171,9 +183,9 @@ class TestSeed:
     def test_it_reaches_training_also_where_the_weights_are_the_same(self, graph):
         store, whole = Store(), replace(SETTINGS, max_nodes=40)  # no ego-graph is cut by chance
         fit_model(graph, replace(whole, epochs=1), 5, CPU, store)
-        one, other = (fit_model(graph, whole, seed, CPU, Store(store.kept)) for seed in (5, 6))
-        assert one.history[0] == other.history[0]
-        assert one.history[1] != other.history[1]
+        one, other = (fit_model(graph, whole, seed, CPU, Store(store.parts)) for seed in (5, 6))
+        np.testing.assert_array_equal(one.history[0], other.history[0])
+        assert not np.array_equal(one.history[1], other.history[1])
 
     def test_training_sees_the_ego_graphs_that_scoring_will_see(self, graph, monkeypatch):
         seen = []
@@ -207,11 +219,11 @@ class TestBytes:
     @pytest.mark.parametrize("directed", [False, True])
     def test_a_model_comes_back_from_its_tensors_and_metadata(self, directed):
         fitted = fit(directed=directed)
-        metadata = json.loads(json.dumps(fitted.metadata()))
-        again = FittedModel.from_tensors(fitted.tensors(), metadata)
+        tensors, facts = fitted.to_tensors()
+        again = FittedModel.from_tensors(tensors, json.loads(json.dumps(facts)))
         assert (again.settings, again.seed, again.max_nodes) == (SHORT, 3, 5)
         assert again.directed is directed
-        assert again.history == fitted.history
+        np.testing.assert_array_equal(again.history, fitted.history)
         assert same(again.networks, fitted.networks)
         assert again.average.keys() == fitted.average.keys()
         assert all(torch.equal(again.average[name], fitted.average[name]) for name in again.average)
@@ -219,17 +231,17 @@ class TestBytes:
         np.testing.assert_array_equal(again.scaling.factor, fitted.scaling.factor)
 
     def test_the_scaling_keeps_all_its_digits(self, fitted):
-        assert fitted.tensors()["scaling.mean"].dtype == torch.float64
-        assert fitted.tensors()["scaling.factor"].dtype == torch.float64
+        tensors, _ = fitted.to_tensors()
+        assert tensors["scaling.mean"].dtype == tensors["scaling.factor"].dtype == torch.float64
 
     def test_the_losses_are_part_of_it(self, fitted):
-        assert fitted.tensors()["history"].tolist() == [list(row) for row in fitted.history]
+        assert fitted.to_tensors()[0]["history"].tolist() == fitted.history.tolist()
         assert len(fitted.history) == 2
 
     def test_a_model_that_was_never_trained_can_be_kept(self):
         fitted = fit(replace(SHORT, epochs=0))
-        again = FittedModel.from_tensors(fitted.tensors(), fitted.metadata())
-        assert again.history == []
+        again = FittedModel.from_tensors(*fitted.to_tensors())
+        assert again.history.shape == (0, 2)
         assert same(again.networks, fitted.networks)
 
 

@@ -1,6 +1,7 @@
-"""Both score networks against a slow reading of their description, and their symmetries."""
+"""Convolutions against PyG's, score networks against a slow reading of their description."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -8,8 +9,7 @@ import torch
 from torch import nn
 
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.layers import Channel
-from egoscore.detectors.paper.networks import Attention
+from egoscore.detectors.paper.networks import Attention, Channel, GraphConvolution, propagation
 
 NUM_FEATURES, HIDDEN = 3, 8
 
@@ -241,3 +241,93 @@ def test_it_is_the_mean_over_heads_of_tanh(num_heads):
 def test_a_hidden_size_that_heads_cannot_share_is_refused():
     with pytest.raises(ValueError, match=r"multiple of 4, the number of heads \(found 6\)"):
         Attention(3, 6, 4)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # PyG scripts its modules on import
+    from torch_geometric.nn import DenseGCNConv, GCNConv
+
+
+def randomness(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def binary_graphs(count, size, directed, seed=0):
+    adj = (torch.rand(count, size, size, generator=randomness(seed)) < 0.3).float()
+    adj.diagonal(dim1=1, dim2=2).zero_()
+    return adj if directed else adj.triu().maximum(adj.triu().transpose(1, 2))
+
+
+def noised_graphs(count, size, seed=0):
+    """Adjacencies with negative entries, some of them so negative that degrees fall below 1."""
+    adj = torch.randn(count, size, size, generator=randomness(seed))
+    adj = adj + adj.transpose(1, 2)
+    adj.diagonal(dim1=1, dim2=2).zero_()
+    return adj
+
+
+def convolution_like(theirs):
+    """Our layer with PyG's weights, and a bias that is not zero."""
+    nn.init.normal_(theirs.bias, generator=randomness(9))
+    num_outputs, num_inputs = theirs.lin.weight.shape
+    ours = GraphConvolution(num_inputs, num_outputs)
+    ours.load_state_dict({"weight": theirs.lin.weight.T, "bias": theirs.bias})
+    return ours
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_convolution_equals_dense_gcn_of_pyg(directed):
+    theirs = DenseGCNConv(5, 7)
+    adj = binary_graphs(4, 9, directed)
+    x = torch.randn(4, 9, 5, generator=randomness(1))
+    ours = convolution_like(theirs)(Channel.of(x, adj))
+    torch.testing.assert_close(ours, theirs(x, adj), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_convolution_equals_sparse_gcn_of_pyg(directed):
+    theirs = GCNConv(5, 7)
+    ours = convolution_like(theirs)
+    x = torch.randn(6, 9, 5, generator=randomness(1))
+    adj = binary_graphs(6, 9, directed)
+    adj[0] = 0.0  # isolated nodes only
+    found = ours(Channel.of(x, adj))
+    for graph in range(6):
+        # PyG sends from source to target; row i of A·X gathers what i points to
+        edge_index = adj[graph].nonzero().T.flip(0)
+        expected = theirs(x[graph], edge_index)
+        torch.testing.assert_close(found[graph], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_degrees_of_noised_adjacencies_are_clamped_as_in_pyg():
+    adj = noised_graphs(5, 8)
+    degrees = adj.sum(dim=-1) + 1
+    assert (degrees < 0).any()
+    assert ((degrees > 0) & (degrees < 1)).any()
+    theirs = DenseGCNConv(3, 4)
+    x = torch.randn(5, 8, 3, generator=randomness(1))
+    found = convolution_like(theirs)(Channel.of(x, adj))
+    assert found.isfinite().all()
+    torch.testing.assert_close(found, theirs(x, adj), rtol=1e-5, atol=1e-6)
+
+
+def test_a_degree_below_one_counts_as_one():
+    adj = torch.tensor([[[0.0, -3.0], [-3.0, 0.0]]])
+    assert propagation(adj).tolist() == [[[1.0, -3.0], [-3.0, 1.0]]]
+
+
+def test_an_isolated_node_keeps_its_own_features():
+    assert torch.equal(propagation(torch.zeros(2, 3, 3)), torch.eye(3).expand(2, 3, 3))
+
+
+def test_propagation_leaves_its_argument_alone():
+    adj = binary_graphs(2, 5, directed=False)
+    before = adj.clone()
+    propagation(adj)
+    assert torch.equal(adj, before)
+
+
+def test_convolutions_ask_for_the_bounds_of_pyg():
+    asked = []
+    GraphConvolution(6, 10).initialise(lambda parameter, bound: asked.append(bound))
+    assert asked == pytest.approx([math.sqrt(6 / 16)])

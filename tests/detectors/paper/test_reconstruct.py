@@ -7,18 +7,18 @@ import torch
 from egoscore import generate_network
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
-from egoscore.detectors.paper.reconstruct import Reconstruction, ReconstructionConfig
-from egoscore.detectors.paper.sde import VP
+from egoscore.detectors.paper.reconstruct import Reconstruction
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.random import Purpose
 
 SEED = 11
-CONFIG = ReconstructionConfig(num_levels=3, num_samples=2, steps=20, solver="em")
+CONFIG = PaperSettings(num_levels=3, num_samples=2, steps=20, solver="em")
 
 
 @pytest.fixture
 def reconstruction():
     egos = EgoGraphs(generate_network(30, 60, 6), max_nodes=7, seed=SEED)
-    return Reconstruction(egos, ScoreModel(6, 8, seed=SEED), VP(), CONFIG, SEED)
+    return Reconstruction(egos, ScoreModel(6, 8, seed=SEED), CONFIG, SEED)
 
 
 def equal_sized(reconstruction, size=4):

@@ -3,15 +3,19 @@
 import itertools
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from memory_store import MemoryStore
 
 from egoscore import EgoScore, generate_network
 from egoscore.detectors.paper import shards as measure
+from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
 from egoscore.detectors.paper.ego import padded_entries
 from egoscore.detectors.paper.model import fit_model
+from egoscore.detectors.paper.settings import PaperSettings
 from egoscore.detectors.paper.shards import measure_nodes, shards
 from egoscore.engine import processes
 from egoscore.errors import RunError
@@ -35,21 +39,6 @@ def small_shards(graph, model, monkeypatch):
     """Four of them."""
     entries = padded_entries(np.minimum(graph.neighbours.degrees + 1, model.max_nodes)).sum()
     monkeypatch.setattr(measure, "_SMALLEST_SHARD", -(-entries // 4))
-
-
-class Store:
-    """A shelf for shards that remembers what was put there."""
-
-    def __init__(self, kept=()):
-        self.kept = dict(kept)
-        self.saved = []
-
-    def load_shard(self, number, nodes):
-        return self.kept.get(number)
-
-    def save_shard(self, number, table):
-        self.saved.append(number)
-        self.kept[number] = table
 
 
 def assert_equal_tables(one, other, **tolerance):
@@ -106,14 +95,14 @@ def test_the_table_holds_every_node_in_order(graph, model, small_shards):
 
 
 def test_shards_that_are_kept_are_not_measured_again(graph, model, small_shards, monkeypatch):
-    store = Store()
+    store = MemoryStore()
     whole = measure_nodes(model, graph, CPU, store=store)
     assert store.saved == [0, 1, 2, 3]
-    half = Store({number: store.kept[number] for number in (0, 2)})
+    half = MemoryStore({number: store.shards[number] for number in (0, 2)})
     measured, real = [], measure.measure
 
     def recording(*args):
-        measured.append(args[5].tolist())
+        measured.append(args[4].tolist())
         return real(*args)
 
     monkeypatch.setattr(measure, "measure", recording)
@@ -124,17 +113,17 @@ def test_shards_that_are_kept_are_not_measured_again(graph, model, small_shards,
 
 
 def test_when_all_is_kept_nothing_is_prepared(graph, model, small_shards, monkeypatch):
-    store = Store()
+    store = MemoryStore()
     whole = measure_nodes(model, graph, CPU, store=store)
     monkeypatch.setattr(measure.MeasureTask, "prepare", None)
     assert_equal_tables(measure_nodes(model, graph, CPU, 2, store=store), whole, rtol=0)
 
 
 def test_a_shard_is_kept_as_soon_as_it_is_finished(graph, model, small_shards, monkeypatch):
-    store, real = Store(), measure.measure
+    store, real = MemoryStore(), measure.measure
 
     def power_cut(*args):
-        if args[5][0] == shards(model.ego_sizes(graph))[2][0]:
+        if args[4][0] == shards(model.ego_sizes(graph))[2][0]:
             raise RuntimeError("power cut")
         return real(*args)
 
@@ -146,15 +135,15 @@ def test_a_shard_is_kept_as_soon_as_it_is_finished(graph, model, small_shards, m
 
 @pytest.mark.parametrize("kept", [(), (0, 3)])
 def test_progress_counts_every_node_once(graph, model, small_shards, kept):
-    full = Store()
+    full = MemoryStore()
     measure_nodes(model, graph, CPU, store=full)
-    store, steps = Store({number: full.kept[number] for number in kept}), []
+    store, steps = MemoryStore({number: full.shards[number] for number in kept}), []
     measure_nodes(model, graph, CPU, store=store, advance=steps.append)
     assert sum(steps) == 50
 
 
 def test_processes_measure_what_one_process_measures(graph, model, small_shards):
-    store, steps = Store(), []
+    store, steps = MemoryStore(), []
     several = measure_nodes(model, graph, CPU, 2, store, steps.append)
     assert_equal_tables(several, measure_nodes(model, graph, CPU), rtol=1e-6)
     assert sorted(store.saved) == [0, 1, 2, 3]
@@ -184,3 +173,46 @@ def test_a_process_that_dies_is_told_and_the_rest_is_not_waited_for(
     monkeypatch.setattr(processes, "ProcessPoolExecutor", Dying)
     with pytest.raises(RunError, match="worker process died"):
         measure_nodes(model, graph, CPU, num_workers=2)
+
+
+class TestLoading:
+    """A shard is taken only if it is whole and belongs to the same nodes and settings."""
+
+    SETTINGS = PaperSettings(num_levels=1, num_samples=1)
+
+    @pytest.fixture
+    def table(self):
+        values = np.random.default_rng(0).random((2, 1, len(LEVEL_COMPONENTS)), dtype=np.float32)
+        size, energy = np.array([2, 5]), np.array([0.5, 1.0], dtype=np.float32)
+        return ComponentTable(np.array([3, 4]), size, energy, values, (0.5,), 1)
+
+    @pytest.fixture
+    def store(self, table):
+        store = MemoryStore()
+        store.save_shard(7, table.columns(), measure._facts(self.SETTINGS))
+        return store
+
+    def load(self, store, number, nodes, settings=SETTINGS):
+        return measure._load(store, number, np.array(nodes), settings)
+
+    def test_it_comes_back_as_it_was(self, store, table):
+        again = self.load(store, 7, [3, 4])
+        assert_equal_tables(again, table, rtol=0)
+        assert self.load(store, 8, [3, 4]) is None
+
+    def test_one_of_other_nodes_is_computed_again(self, store):
+        assert self.load(store, 7, [3, 5]) is None
+
+    @pytest.mark.parametrize("change", [{"num_levels": 2}, {"num_samples": 2}])
+    def test_one_of_other_settings_is_computed_again(self, store, change):
+        assert self.load(store, 7, [3, 4], replace(self.SETTINGS, **change)) is None
+
+    @pytest.mark.parametrize("lost", ["node", "energy", f"{LEVEL_COMPONENTS[0]}@0.5"])
+    def test_one_without_a_column_is_computed_again(self, store, lost):
+        del store.shards[7][0][lost]
+        assert self.load(store, 7, [3, 4]) is None
+
+    @pytest.mark.parametrize("facts", [{}, {"taus": None, "num_samples": 1}])
+    def test_one_without_its_levels_is_computed_again(self, store, facts):
+        store.shards[7] = store.shards[7][0], facts
+        assert self.load(store, 7, [3, 4]) is None

@@ -5,23 +5,32 @@ affine in x then, so that mean and variance can be followed exactly, without sam
 with the true marginal at the last time.
 """
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 
-from egoscore.detectors.paper.grid import LAST_TIME
 from egoscore.detectors.paper.sde import VE, VP, SubVP
+from egoscore.detectors.paper.solve import SOLVERS
 from egoscore.detectors.paper.steps import (
+    LAST_TIME,
     euler_maruyama,
+    even_steps,
     langevin,
+    levels,
+    num_steps,
+    overshooting_steps,
     reverse_diffusion,
+    shrinking_steps,
     symmetric_splitting,
+    time_left,
 )
 
 MEAN, STD = 1.5, 0.7
-RULES = {"em": euler_maruyama, "reverse": reverse_diffusion, "s4": symmetric_splitting}
+RULES = {solver.rule.__name__: solver.rule for solver in SOLVERS.values()}
+STOCHASTIC = [solver.rule for solver in SOLVERS.values() if not solver.extrapolates]
 SDE_KINDS = {"vp": VP(), "vp-wide": VP(0.1, 20.0), "ve": VE(0.05, 3.0), "subvp": SubVP()}
 
 
@@ -65,8 +74,8 @@ def test_mean_and_variance_converge_to_the_truth_at_first_order(name, kind, tau)
     sde = SDE_KINDS[kind]
     true_mean, true_variance = (float(moment) for moment in marginal(sde, times(LAST_TIME)))
     errors = []
-    for num_steps in (1000, 2000, 4000):
-        mean, variance = follow(RULES[name], sde, tau, num_steps)
+    for count in (1000, 2000, 4000):
+        mean, variance = follow(RULES[name], sde, tau, count)
         errors.append(np.hypot(mean - true_mean, variance - true_variance))
     assert errors[-1] < 0.005
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
@@ -102,10 +111,10 @@ def test_one_point_of_data_is_found_again_up_to_the_last_step(name, kind):
 @pytest.mark.parametrize("kind", SDE_KINDS)
 def test_all_rules_agree_with_euler_maruyama_for_small_steps(kind):
     sde, t = SDE_KINDS[kind], 0.5
-    for name in ("reverse", "s4"):
+    for rule in STOCHASTIC:
         gaps = []
         for step in (1e-3, 5e-4):
-            mean, deviation = apply(RULES[name], 0.3, sde, times(t), times(t - step))
+            mean, deviation = apply(rule, 0.3, sde, times(t), times(t - step))
             em_mean, em_deviation = apply(euler_maruyama, 0.3, sde, times(t), times(t - step))
             gaps.append(abs(float(mean - em_mean)))
             assert float(deviation) == pytest.approx(float(em_deviation), rel=0.02)
@@ -175,3 +184,46 @@ def test_langevin_keeps_a_gaussian_where_it_is():
     expected = variance / (1 - size / (2 * variance))
     assert float(value.var()) == pytest.approx(expected, rel=0.02)
     assert abs(float(value.mean())) < 0.02
+
+
+def test_levels_divide_the_time_evenly():
+    assert levels(4) == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert levels(1) == [0.5]
+
+
+@pytest.mark.parametrize("hundredths", range(1, 100))
+def test_steps_are_the_exact_floor_in_spite_of_rounding(hundredths):
+    tau = hundredths / 100  # 100 * 0.57 is 56.99999999999999
+    assert num_steps(tau, 100) == int(Fraction(hundredths, 100) * 100)
+
+
+def test_a_level_between_two_grid_points_is_floored_and_one_step_is_the_least():
+    assert num_steps(0.579, 100) == 57
+    assert num_steps(0.001, 100) == 1
+
+
+def test_a_grid_runs_from_tau_to_the_last_time_in_equal_steps():
+    tau, steps = torch.tensor([0.8, 0.2], dtype=torch.float64), torch.tensor([80, 20])
+    assert torch.equal(time_left(tau, steps, 0), torch.full_like(tau, LAST_TIME))
+    times = torch.stack([time_left(tau[:1], steps[:1], r) for r in range(80, -1, -1)])
+    assert float(times[0]) == pytest.approx(0.8)
+    gaps = times[:-1] - times[1:]
+    assert torch.allclose(gaps, gaps[0].expand_as(gaps))
+
+
+@pytest.mark.parametrize("times", [even_steps, shrinking_steps])
+def test_a_step_begins_where_the_last_one_ended(times):
+    tau, steps = torch.tensor([0.8], dtype=torch.float64), torch.tensor([80])
+    start, end = times(tau, steps, torch.arange(80, 0, -1))
+    assert torch.equal(start[1:], end[:-1])
+    assert float(start[0]) == pytest.approx(0.8)
+    assert float(end[-1]) == LAST_TIME
+
+
+@pytest.mark.parametrize("number", [1, 2, 20])
+def test_overshooting_steps_start_on_a_grid_that_has_one_time_for_each_step(number):
+    tau, steps = torch.tensor([0.2], dtype=torch.float64), torch.tensor([number])
+    start, end = overshooting_steps(tau, steps, torch.arange(number, 0, -1))
+    grid = torch.linspace(0.2, LAST_TIME, number, dtype=torch.float64)
+    torch.testing.assert_close(start, grid)
+    torch.testing.assert_close(start - end, torch.full_like(start, 0.2 / number))

@@ -9,11 +9,13 @@ import torch
 from scipy import stats
 
 from egoscore import AttributedGraph
+from egoscore.detectors.paper import train as training
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import ScoreModel
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import SDES, VP, Sde
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, denoising_losses, train
+from egoscore.detectors.paper.settings import PaperSettings
+from egoscore.detectors.paper.train import TrainingState, denoising_losses, train
 from egoscore.errors import TrainingError
 from egoscore.random import Keys, Purpose, uniforms
 from egoscore.runtime import one_thread
@@ -35,10 +37,6 @@ def network(size=60, num_edges=150, scale=1.0, directed=False):
     ends = (numbers.random((2, num_edges)) ** 2 * (size - 5)).astype(np.int64)
     features = scale * numbers.normal(size=(size, 3))
     return AttributedGraph.from_edges(ends, features, directed=directed)
-
-
-def configured(epochs, lr=0.01, weight_decay=0.01, batch_size=4096, **others):
-    return TrainingConfig(epochs, lr, weight_decay, batch_size, **others)
 
 
 def egos_of(graph, max_nodes=30, kind=EgoGraphs):
@@ -83,7 +81,7 @@ def new_state(config, directed=False):
 
 def trained(egos, config, seed=SEED):
     state = new_state(config, egos.graph.directed)
-    train(state, egos, VP(), config, seed)
+    train(state, egos, config, seed)
     return state
 
 
@@ -115,13 +113,14 @@ def assert_same_state(first, second):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directed):
+def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directed, monkeypatch):
+    monkeypatch.setattr(training, "CLIP_NORM", UNCLIPPED)
     graph = network(size=400, num_edges=2500, directed=directed)
     egos = egos_of(graph, max_nodes=40, kind=RecordingEgos)
-    config = configured(epochs=1, batch_size=0, clip_norm=UNCLIPPED)
+    config = PaperSettings(epochs=1, batch_size=0)
     state = new_state(config, directed)
     egos.watch(state)
-    train(state, egos, VP(), config, SEED)
+    train(state, egos, config, SEED)
     assert state.num_updates == 1
     assert egos.num_batches > 3
     expected, losses = direct_gradients(EgoGraphs(graph, max_nodes=40, seed=SEED), SEED)
@@ -132,7 +131,7 @@ def test_gradients_gathered_chunk_by_chunk_are_those_of_one_padded_batch(directe
 
 
 def test_the_first_step_is_adams_along_the_clipped_gradient():
-    config = configured(epochs=1, batch_size=0, lr=0.02, weight_decay=0.1)
+    config = PaperSettings(epochs=1, batch_size=0, lr=0.02, weight_decay=0.1)
     egos = egos_of(network())
     state = trained(egos, config)
     expected = ScoreModel(3, 8, False, SEED)
@@ -149,7 +148,7 @@ def test_the_first_step_is_adams_along_the_clipped_gradient():
 
 
 def test_losses_fall_and_all_parameters_move():
-    config = configured(epochs=60, batch_size=0, lr=0.02)
+    config = PaperSettings(epochs=60, batch_size=0, lr=0.02)
     state = trained(egos_of(network()), config)
     history = np.array(state.history)
     assert history.shape == (60, 2)
@@ -161,7 +160,7 @@ def test_losses_fall_and_all_parameters_move():
 
 
 def test_the_running_average_lags_behind():
-    state = trained(egos_of(network()), configured(epochs=5, batch_size=0))
+    state = trained(egos_of(network()), PaperSettings(epochs=5, batch_size=0))
     start = ScoreModel(3, 8, False, SEED).state_dict()
     for name, now in state.model.named_parameters():
         moved, lag = (now - start[name]).norm(), (now - state.average[name]).norm()
@@ -172,38 +171,38 @@ def test_the_running_average_lags_behind():
 @pytest.mark.parametrize("through_bytes", [False, True])
 def test_interrupted_training_equals_an_unbroken_one(batch_size, through_bytes):
     egos = egos_of(network())
-    unbroken = trained(egos, configured(epochs=5, batch_size=batch_size))
-    first_part = trained(egos, configured(epochs=2, batch_size=batch_size))
+    unbroken = trained(egos, PaperSettings(epochs=5, batch_size=batch_size))
+    first_part = trained(egos, PaperSettings(epochs=2, batch_size=batch_size))
     tensors = first_part.tensors()
     if through_bytes:
         tensors = safetensors.torch.load(safetensors.torch.save(tensors))
-    config = configured(epochs=5, batch_size=batch_size)
+    config = PaperSettings(epochs=5, batch_size=batch_size)
     resumed = TrainingState(ScoreModel(3, 8, seed=99), config.lr, config.weight_decay)
     resumed.restore(tensors, first_part.epoch, first_part.history)
-    train(resumed, egos_of(network()), VP(), config, SEED)
+    train(resumed, egos_of(network()), config, SEED)
     assert_same_state(resumed, unbroken)
 
 
 def test_a_finished_training_is_left_alone():
-    config = configured(epochs=2)
+    config = PaperSettings(epochs=2)
     egos = egos_of(network())
     state, same = trained(egos, config), trained(egos, config)
-    train(state, egos, VP(), config, SEED)
+    train(state, egos, config, SEED)
     assert_same_state(state, same)
 
 
 def test_another_seed_trains_differently():
-    egos, config = egos_of(network()), configured(epochs=2)
+    egos, config = egos_of(network()), PaperSettings(epochs=2)
     assert trained(egos, config, seed=1).history != trained(egos, config, seed=2).history
 
 
 @pytest.mark.parametrize("batch_size", [7, 20, 59, 60, 1000, 0])
 def test_every_epoch_takes_each_node_once_a_batch_at_a_time(batch_size):
     egos = egos_of(network(), kind=RecordingEgos)
-    config = configured(epochs=3, batch_size=batch_size)
+    config = PaperSettings(epochs=3, batch_size=batch_size)
     state = new_state(config)
     egos.watch(state)
-    train(state, egos, VP(), config, SEED)
+    train(state, egos, config, SEED)
     seen = np.array(egos.seen)
     per_update = 60 if batch_size == 0 else min(batch_size, 60)
     for epoch in range(3):
@@ -217,10 +216,10 @@ def test_every_epoch_takes_each_node_once_a_batch_at_a_time(batch_size):
 
 def test_every_epoch_shuffles_anew():
     egos = egos_of(network(), kind=RecordingEgos)
-    config = configured(epochs=2, batch_size=20)
+    config = PaperSettings(epochs=2, batch_size=20)
     state = new_state(config)
     egos.watch(state)
-    train(state, egos, VP(), config, SEED)
+    train(state, egos, config, SEED)
     batches = [
         frozenset(node for _, update, node in egos.seen if update == number) for number in range(6)
     ]
@@ -228,10 +227,11 @@ def test_every_epoch_shuffles_anew():
     assert frozenset(range(20)) not in batches
 
 
-def test_times_are_uniform_and_new_for_every_node_and_epoch():
+def test_times_are_uniform_and_new_for_every_node_and_epoch(monkeypatch):
     egos, sde = egos_of(network()), RecordingVP()
-    config = configured(epochs=50)
-    train(new_state(config), egos, sde, config, SEED)
+    monkeypatch.setitem(SDES, "recording", sde)
+    config = PaperSettings(epochs=50, sde="recording")
+    train(new_state(config), egos, config, SEED)
     times = np.array(sorted(set(sde.times)))  # each is asked for twice, for x and for adj
     assert len(times) == 50 * 60
     assert times[0] > 1e-5
@@ -242,16 +242,17 @@ def test_times_are_uniform_and_new_for_every_node_and_epoch():
 def test_the_history_is_the_mean_over_nodes_also_with_a_smaller_last_batch():
     egos = egos_of(network())
     # With a step too small to change anything, batches of 32 and 28 must give the mean over 60.
-    config = configured(epochs=1, batch_size=32, lr=1e-12, weight_decay=0.0)
+    config = PaperSettings(epochs=1, batch_size=32, lr=1e-12, weight_decay=0.0)
     _, losses = direct_gradients(egos, SEED)
     assert trained(egos, config).history[0] == pytest.approx(losses, rel=1e-5)
 
 
-def test_gradients_are_clipped_for_each_network_by_itself():
+def test_gradients_are_clipped_for_each_network_by_itself(monkeypatch):
     egos = egos_of(network(scale=30.0))
     norms = {}
     for clip_norm in (UNCLIPPED, 1.0, 0.25):
-        state = trained(egos, configured(epochs=1, batch_size=0, clip_norm=clip_norm))
+        monkeypatch.setattr(training, "CLIP_NORM", clip_norm)
+        state = trained(egos, PaperSettings(epochs=1, batch_size=0))
         norms[clip_norm] = [
             float(torch.stack([p.grad.norm() for p in optimiser.parameters]).norm())
             for optimiser in state.optimisers
@@ -261,13 +262,12 @@ def test_gradients_are_clipped_for_each_network_by_itself():
     assert norms[0.25] == pytest.approx([0.25, 0.25], rel=1e-3)
 
 
-def test_small_gradients_are_not_stretched():
-    egos = egos_of(network())
-    free, clipped = (
-        trained(egos, configured(epochs=1, batch_size=0, clip_norm=clip_norm))
-        for clip_norm in (UNCLIPPED, UNCLIPPED / 10)
-    )
-    assert_same_state(free, clipped)
+def test_small_gradients_are_not_stretched(monkeypatch):
+    egos, states = egos_of(network()), []
+    for clip_norm in (UNCLIPPED, UNCLIPPED / 10):
+        monkeypatch.setattr(training, "CLIP_NORM", clip_norm)
+        states.append(trained(egos, PaperSettings(epochs=1, batch_size=0)))
+    assert_same_state(*states)
 
 
 @pytest.mark.parametrize(
@@ -275,10 +275,10 @@ def test_small_gradients_are_not_stretched():
 )
 def test_divergence_is_an_error_with_advice(scale, lr):
     egos = egos_of(network(scale=scale))
-    config = configured(epochs=5, lr=lr)
+    config = PaperSettings(epochs=5, lr=lr)
     state = new_state(config)
     with pytest.raises(TrainingError, match=r"smaller lr \(now .*\).*features") as caught:
-        train(state, egos, VP(), config, SEED)
+        train(state, egos, config, SEED)
     assert f"epoch {state.epoch + 1}" in str(caught.value)
     assert all(value.isfinite().all() for value in state.model.parameters())
     assert all(np.isfinite(row).all() for row in state.history)
@@ -286,35 +286,34 @@ def test_divergence_is_an_error_with_advice(scale, lr):
 
 def test_after_every_epoch_the_caller_hears_of_it():
     heard = []
-    config = configured(epochs=3)
-    train(new_state(config), egos_of(network()), VP(), config, SEED,
+    config = PaperSettings(epochs=3)
+    train(new_state(config), egos_of(network()), config, SEED,
           after_epoch=lambda state: heard.append((state.epoch, len(state.history))))  # fmt: skip
     assert heard == [(1, 1), (2, 2), (3, 3)]
 
 
 def test_training_touches_no_global_generator():
     before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
-    trained(egos_of(network()), configured(epochs=2, batch_size=20))
+    trained(egos_of(network()), PaperSettings(epochs=2, batch_size=20))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     assert random.getstate() == before[2]
 
 
 def test_clipping_and_averaging_are_the_papers():
-    config = configured(epochs=1)
-    assert (config.clip_norm, config.ema_decay) == (1.0, 0.999)
+    assert (training.CLIP_NORM, training.EMA_DECAY) == (1.0, 0.999)
 
 
 @pytest.mark.parametrize("lr", [0.5, 1.0, 3.0])
 def test_a_loss_that_runs_away_stops_training_long_before_it_is_infinite(lr):
     egos = egos_of(network(200, 600))
     with pytest.raises(TrainingError, match="ran away") as caught:
-        trained(egos, configured(epochs=100, lr=lr))
+        trained(egos, PaperSettings(epochs=100, lr=lr))
     assert f"smaller lr (now {lr})" in str(caught.value)
 
 
 def test_the_largest_lr_of_the_papers_grid_does_not_count_as_running_away():
-    state = trained(egos_of(network()), configured(epochs=60, lr=0.1))
+    state = trained(egos_of(network()), PaperSettings(epochs=60, lr=0.1))
     assert state.epoch == 60
 
 
@@ -405,10 +404,10 @@ def give_gradients(state, seed):
         parameter.grad.copy_(torch.randn(parameter.shape, generator=randomness))
 
 
-def stepped(state, seeds, ema_decay=0.999):
+def stepped(state, seeds):
     for seed in seeds:
         give_gradients(state, seed)
-        state.step(ema_decay)
+        state.step()
     return state
 
 
@@ -435,11 +434,12 @@ def test_a_step_is_that_of_adam_with_weight_decay():
         torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
 
 
-def test_the_running_average_follows_the_weights_faster_at_the_beginning():
+def test_the_running_average_follows_the_weights_faster_at_the_beginning(monkeypatch):
+    monkeypatch.setattr(training, "EMA_DECAY", 0.3)
     state = fresh_state()
     expected = copied(state.model.named_parameters())
     for update in range(1, 6):
-        stepped(state, [update], ema_decay=0.3)
+        stepped(state, [update])
         decay = min(0.3, (1 + update) / (10 + update))
         for name, value in state.model.named_parameters():
             expected[name] = decay * expected[name] + (1 - decay) * value.detach()

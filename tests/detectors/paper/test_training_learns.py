@@ -6,9 +6,9 @@ import torch
 
 from egoscore import EgoScore, generate_network
 from egoscore.detectors.paper.ego import EgoGraphs
-from egoscore.detectors.paper.models import MODELS, model_class
-from egoscore.detectors.paper.sde import VP
-from egoscore.detectors.paper.train import TrainingConfig, TrainingState, train
+from egoscore.detectors.paper.model import _model_class
+from egoscore.detectors.paper.settings import MODELS, PaperSettings
+from egoscore.detectors.paper.train import TrainingState, train
 from egoscore.graph import FeatureScaling
 
 NUM_FEATURES, NUM_POSITIONS = 3, 2
@@ -20,7 +20,7 @@ both_kinds = pytest.mark.parametrize("directed", [False, True])
 
 def model_of(name, directed=False, seed=0):
     """Float64, with all parameters away from zero, so that none can go missing unnoticed."""
-    model = model_class(name)(NUM_FEATURES, 8, directed, seed, NUM_POSITIONS).double()
+    model = _model_class(name)(NUM_FEATURES, 8, directed, seed, NUM_POSITIONS).double()
     randomness = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -124,9 +124,9 @@ def test_only_the_joint_network_is_told_the_time():
 def test_training_lowers_the_losses(name):
     graph = generate_network(80, 160, 4, seed=1)
     egos = EgoGraphs(FeatureScaling.fit(graph.features).apply(graph), seed=1)
-    state = TrainingState(model_class(name)(4, 8, False, 1), lr=0.02, weight_decay=0.01)
+    state = TrainingState(_model_class(name)(4, 8, False, 1), lr=0.02, weight_decay=0.01)
     assert len(state.optimisers) == len(state.model.parts())
-    train(state, egos, VP(), TrainingConfig(40, 0.02, 0.01, 0), seed=1)
+    train(state, egos, PaperSettings(epochs=40, lr=0.02, batch_size=0), seed=1)
     history = np.array(state.history)
     assert (history[-8:].mean(axis=0) < 0.9 * history[:2].mean(axis=0)).all()
 

@@ -5,8 +5,6 @@ Queries and keys are (h, R), see `packed.py`; what the kernels take first is `Pa
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from egoscore.detectors.paper.kernels.simd import (
@@ -22,12 +20,10 @@ from egoscore.detectors.paper.kernels.simd import (
     subtract,
     tanh,
 )
-from egoscore.jit import compiled
-
-_fused = partial(compiled, fused=True)
+from egoscore.jit import fused
 
 
-@_fused
+@fused
 def attend(sizes, starts, pair_starts, directed, width, num_heads, query, key, maps, means):  # type: ignore[no-untyped-def]
     """Mean over heads of tanh(QKᵀ/√h) at pairs (P,), and over directions if they are one pair.
 
@@ -66,7 +62,7 @@ def attend(sizes, starts, pair_starts, directed, width, num_heads, query, key, m
                 _add_row(row_below, i + 1, size, pair, directed, means)
 
 
-@_fused
+@fused
 def _add_row(row, i, size, pair, directed, means):  # type: ignore[no-untyped-def]
     """Write row i of a matrix to its pairs."""
     for j in range(i):
@@ -83,7 +79,7 @@ def _add_row(row, i, size, pair, directed, means):  # type: ignore[no-untyped-de
             means[pair + place] = row[j]
 
 
-@_fused
+@fused
 def _read_row(means, i, size, pair, directed, row):  # type: ignore[no-untyped-def]
     """Read row i from its pairs, with zeros on the diagonal and after the last node."""
     row[:] = np.float32(0.0)
@@ -95,8 +91,8 @@ def _read_row(means, i, size, pair, directed, row):  # type: ignore[no-untyped-d
         row[j] = means[pair + 2 * place + 1] if directed else means[pair + place]
 
 
-@_fused
-def attend_back(  # type: ignore[no-untyped-def]
+@fused
+def attend_backward(  # type: ignore[no-untyped-def]
     sizes, starts, pair_starts, directed, width, num_heads, query, key, maps, grad, on_query, on_key
 ):
     """The gradient of `attend`: from that of the means (P,) to that of queries and keys (h, R)."""

@@ -18,16 +18,18 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from egoscore.detectors.elu import elu_plus_1_, times_slope_
+from egoscore.detectors.neural_networks import Linear, Mlp
 from egoscore.detectors.paper.ego import EgoBatch
-from egoscore.detectors.paper.kernels.attention import attend, attend_back
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_, times_slope_
+from egoscore.detectors.paper.kernels.attention import attend, attend_backward
 from egoscore.detectors.paper.kernels.packed import Packing, pack_nodes, pack_pairs, propagate
-from egoscore.detectors.paper.layers import GradientFlowConvolution, GraphConvolution, Linear, Mlp
 from egoscore.detectors.paper.networks import (
     NUM_CHANNELS,
     AdjacencyNetwork,
     Attention,
     FeatureNetwork,
+    GradientFlowConvolution,
+    GraphConvolution,
 )
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import Sde
@@ -96,38 +98,38 @@ class FusedGradients:
     def add_gradients(self, noised: Noised, weight: float) -> tuple[float, float]:
         """Add `weight` times the gradients of both losses' sums over graphs; the sums."""
         packing = noised.packing
-        around = noised.rows.new_empty(NUM_CHANNELS, *noised.rows.shape)
+        propagated = noised.rows.new_empty(NUM_CHANNELS, *noised.rows.shape)
         seen = noised.rows.new_empty(8, packing.num_pairs)  # two maps, A, A², four mixed
         seen[2] = noised.pairs
         given = noised.pairs.numpy(), noised.rows.numpy()
-        propagate(*packing.layout, *given, around.numpy(), seen[3].numpy())
+        propagate(*packing.layout, *given, propagated.numpy(), seen[3].numpy())
         channels = [
             _Channel(packing, values, layers, self._num_heads)
-            for values, layers in zip(around, self._layers, strict=True)
+            for values, layers in zip(propagated, self._layers, strict=True)
         ]
         for channel, out in zip(channels, seen, strict=False):
             channel.attend(out)
-        loss_x = self._learn_features(noised, weight, channels[0])
-        loss_adj, on_maps = self._learn_pairs(noised, seen, weight)
+        loss_x = self._feature_gradients(noised, weight, channels[0])
+        loss_adj, on_maps = self._pair_gradients(noised, seen, weight)
         for channel, grad in zip(channels, on_maps, strict=True):
-            channel.attend_back(grad)
+            channel.attend_backward(grad)
             channel.add_gradients()
         return loss_x, loss_adj
 
-    def _learn_features(self, noised: Noised, weight: float, channel: _Channel) -> float:
-        """The loss of the features; the convolution is the third layer of the channel."""
+    def _feature_gradients(self, noised: Noised, weight: float, channel: _Channel) -> float:
+        """The loss of the features; adds gradients, to the convolution by way of the channel."""
         hidden = noised.columns[-self.hidden_size :]
         torch.tanh(channel.projected[2], out=hidden)
         error = self._features.forward(noised.columns).sub_(noised.drawn_x)
         error[:, noised.packing.end :] = 0.0  # the spare rows after the last node
         loss = 0.5 * float(error.square().sum())
         grad = self._features.backward(error.mul_(weight), len(noised.columns) - len(hidden))
-        # (1 - tanh²)·grad
+        # (1 - tanh²)·grad, for the convolution, the third layer of the channel
         torch.addcmul(grad, grad, hidden.square(), value=-1.0, out=channel.on_projected[2])
         return loss
 
-    def _learn_pairs(self, noised: Noised, seen: Tensor, weight: float) -> tuple[float, Tensor]:
-        """The loss of the adjacency and the gradient of the attention maps, (channels, P)."""
+    def _pair_gradients(self, noised: Noised, seen: Tensor, weight: float) -> tuple[float, Tensor]:
+        """The loss of the adjacency; adds gradients, returns that of the attention maps (2, P)."""
         # an undirected pair counts twice in the loss, and GDSS adds up its directions when mixing
         directions = 1 if noised.packing.directed else 2
         torch.mul(self._mix.forward(seen[:4]), directions, out=seen[4:])
@@ -144,14 +146,16 @@ class _Channel:
     """
 
     def __init__(
-        self, packing: Packing, around: Tensor, layers: Sequence[Convolution], num_heads: int
+        self, packing: Packing, propagated: Tensor, layers: Sequence[Convolution], num_heads: int
     ) -> None:
         bias = torch.cat([layer.bias for layer in layers]).unsqueeze(1)
         weight = torch.cat([layer.weight.t() for layer in layers])
-        self._around, self._layers = around, layers
-        self.projected = torch.addmm(bias, weight, around.t()).view(len(layers), -1, len(around))
+        self._propagated, self._layers = propagated, layers
+        self.projected = torch.addmm(bias, weight, propagated.t()).view(
+            len(layers), -1, len(propagated)
+        )
         self.on_projected = torch.empty_like(self.projected)
-        maps = around.new_empty(len(around), num_heads, packing.width)
+        maps = propagated.new_empty(len(propagated), num_heads, packing.width)
         query, key = self.projected[:2]
         self._arguments = *packing.layout, num_heads, query.numpy(), key.numpy(), maps.numpy()
 
@@ -159,16 +163,16 @@ class _Channel:
         """The attention map at pairs (P,), to `out`."""
         attend(*self._arguments, out.numpy())
 
-    def attend_back(self, grad: Tensor) -> None:
+    def attend_backward(self, grad: Tensor) -> None:
         """The gradient of queries and keys from that of the map (P,)."""
-        attend_back(
+        attend_backward(
             *self._arguments, grad.numpy(), *(part.numpy() for part in self.on_projected[:2])
         )
 
     def add_gradients(self) -> None:
         """Add the gradients of weights and biases."""
         for layer, part in zip(self._layers, self.on_projected, strict=True):
-            _grad(layer.weight).addmm_(self._around.t(), part.t())
+            _grad(layer.weight).addmm_(self._propagated.t(), part.t())
             _grad(layer.bias).add_(part.sum(dim=1))
 
 

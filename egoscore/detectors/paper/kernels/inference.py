@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from egoscore.detectors.elu import elu_plus_1_
+from egoscore.detectors.neural_networks import Linear, Mlp
 from egoscore.detectors.paper.kernels.attention import attend
-from egoscore.detectors.paper.kernels.elu import elu_plus_1_
 from egoscore.detectors.paper.kernels.packed import propagate, same_sizes
-from egoscore.detectors.paper.layers import Linear, Mlp
 from egoscore.detectors.paper.networks import (
     NUM_CHANNELS,
     AdjacencyNetwork,
@@ -91,11 +91,13 @@ class Inference:
         count, size, num_features = x.shape
         packing = same_sizes(count, size, self.directed)
         rows = self._rows(x, positions, packing.num_rows)  # (B·n + 8, C)
-        around = x.new_empty(NUM_CHANNELS, *rows.shape)
+        propagated = x.new_empty(NUM_CHANNELS, *rows.shape)
         seen = x.new_empty(2 * NUM_CHANNELS, pairs.numel())  # two maps, A, A²
         seen[2] = pairs.flatten()
-        propagate(*packing.layout, seen[2].numpy(), rows.numpy(), around.numpy(), seen[3].numpy())
-        for channel, (weight, bias), out in zip(around, self._projections, seen, strict=False):
+        propagate(
+            *packing.layout, seen[2].numpy(), rows.numpy(), propagated.numpy(), seen[3].numpy()
+        )
+        for channel, (weight, bias), out in zip(propagated, self._projections, seen, strict=False):
             projected = torch.addmm(bias, weight, channel.t())
             query, key, *hidden = torch.split(projected, self._hidden_size)
             attend(

@@ -8,7 +8,7 @@ after the last node, so that eight can always be loaded at once; their values ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,9 @@ from egoscore.detectors.paper.kernels.simd import (
     splat_at,
     store,
 )
-from egoscore.jit import compiled
+from egoscore.jit import fused
 
 Floats = NDArray[np.float32]
-_fused = partial(compiled, fused=True)
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def same_sizes(count: int, size: int, directed: bool) -> Packing:
     return Packing.of(np.full(count, size, dtype=np.int64), directed)
 
 
-@_fused
+@fused
 def pack_nodes(sizes, starts, clean, noise, keep, spread, rows, columns, drawn):  # type: ignore[no-untyped-def]
     """Real nodes, noised, from clean values (B, N, C) and noise (B, N, F) on the first of them.
 
@@ -90,7 +89,7 @@ def pack_nodes(sizes, starts, clean, noise, keep, spread, rows, columns, drawn):
                 columns[f, row] = value
 
 
-@_fused
+@fused
 def pack_pairs(sizes, pair_starts, clean, noise, keep, spread, directed, pairs, drawn):  # type: ignore[no-untyped-def]
     """Noised pairs (P,) and their noise, from clean matrices (B, N, N) and noise (B, pairs)."""
     for b in range(len(sizes)):
@@ -108,7 +107,7 @@ def pack_pairs(sizes, pair_starts, clean, noise, keep, spread, directed, pairs, 
                     position += 1
 
 
-@_fused
+@fused
 def _unpack(pairs, start, size, width, directed, matrix):  # type: ignore[no-untyped-def]
     """Pairs of one graph to its matrix, flat, with rows of `width`; zero elsewhere."""
     matrix[: size * width] = np.float32(0.0)
@@ -121,7 +120,7 @@ def _unpack(pairs, start, size, width, directed, matrix):  # type: ignore[no-unt
             position += 1
 
 
-@_fused
+@fused
 def _pack(matrix, start, size, width, directed, pairs):  # type: ignore[no-untyped-def]
     """The reverse of `_unpack`; undirected pairs come from the lower triangle."""
     position = start
@@ -134,7 +133,7 @@ def _pack(matrix, start, size, width, directed, pairs):  # type: ignore[no-untyp
                 position += 1
 
 
-@_fused
+@fused
 def _square(matrix, size, width, squared):  # type: ignore[no-untyped-def]
     for i in range(0, size, 2):
         upper, lower = i * width, (i + 1) * width
@@ -148,7 +147,7 @@ def _square(matrix, size, width, squared):  # type: ignore[no-untyped-def]
             store(squared, lower + at, other)
 
 
-@_fused
+@fused
 def _propagation(matrix, size, width, scale):  # type: ignore[no-untyped-def]
     """D^(-1/2) Ã D^(-1/2) in place; `layers.propagation` is the readable version.
 
@@ -168,15 +167,15 @@ def _propagation(matrix, size, width, scale):  # type: ignore[no-untyped-def]
         matrix[i * width + i] = scale[i] * scale[i]
 
 
-@_fused
-def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, around, squared):  # type: ignore[no-untyped-def]
-    """P·X of A and of A² from rows (R, C) into around (2, R, C), A² itself into pairs (P,).
+@fused
+def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, propagated, squared):  # type: ignore[no-untyped-def]
+    """P·X of A and of A² from rows (R, C) into propagated (2, R, C), A² itself into pairs (P,).
 
     Rows are written in ascending order, so that what overflows into the next row is overwritten.
     """
     count = rows.shape[1]
-    flat, out = rows.reshape(-1), around.reshape(-1)
-    second = around.shape[1] * count
+    flat, out = rows.reshape(-1), propagated.reshape(-1)
+    second = propagated.shape[1] * count
     matrix, power = np.empty(width * width, np.float32), np.empty(width * width, np.float32)
     scale = np.zeros(width, np.float32)
     for b in range(len(sizes)):
@@ -197,4 +196,4 @@ def propagate(sizes, starts, pair_starts, directed, width, pairs, rows, around, 
                 store(out, place + at, first)
                 store(out, second + place + at, other)
     end = starts[-1] + sizes[-1]
-    around[:, end:] = np.float32(0.0)
+    propagated[:, end:] = np.float32(0.0)

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
+
+from egoscore.jit import inlined
 
 WIDTH = 8
 _FLOATS = ir.VectorType(ir.FloatType(), WIDTH)
@@ -174,7 +175,7 @@ _size, _floor = (_of_one(partial(_function, name)) for name in ("fabs", "floor")
 fma = _of_three(partial(_function, "fmuladd"))  # a·b + c, rounded once where that is faster
 
 
-@numba.njit(inline="always", error_model="numpy")
+@inlined
 def tanh(value):  # type: ignore[no-untyped-def]
     """(1 - e)/(1 + e) with e = exp(-2·|value|) = 2^k·exp(r), to 1e-7; NaN stays NaN."""
     one = splat(np.float32(1.0))

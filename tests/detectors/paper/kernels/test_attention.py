@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from egoscore.detectors.paper.kernels.attention import attend, attend_back
+from egoscore.detectors.paper.kernels.attention import attend, attend_backward
 from egoscore.detectors.paper.kernels.packed import Packing
 from egoscore.detectors.paper.noise import pair_order
 
@@ -40,7 +40,7 @@ def test_attention_and_its_gradient(directed, hidden, heads):
     attend(*packing.layout, heads, query, key, np.empty((0, 0, 0), np.float32), unkept)
     np.testing.assert_array_equal(unkept, means)
     grad, on = normals(packing.num_pairs, seed=5), np.full((2, *query.shape), np.nan, np.float32)
-    attend_back(*packing.layout, heads, query, key, maps, grad, *on)
+    attend_backward(*packing.layout, heads, query, key, maps, grad, *on)
     for size, start, pair in zip(packing.sizes, packing.starts, packing.pair_starts, strict=True):
         order = pair_order(int(size), directed, torch.device("cpu"))
         nodes, some = slice(start, start + size), slice(pair, pair + len(order.lower))
@@ -70,5 +70,5 @@ def test_graphs_without_any_pair():
     query, key = normals(2, 4, packing.num_rows)
     maps, on = np.empty((packing.num_rows, 2, 8), np.float32), np.ones((2, 4, 13), np.float32)
     attend(*packing.layout, 2, query, key, maps, none)
-    attend_back(*packing.layout, 2, query, key, maps, none, *on)
+    attend_backward(*packing.layout, 2, query, key, maps, none, *on)
     assert not on.any()

@@ -11,7 +11,7 @@ from egoscore.detectors.paper.kernels.packed import (
     propagate,
     same_sizes,
 )
-from egoscore.detectors.paper.layers import propagation
+from egoscore.detectors.paper.networks import propagation
 from egoscore.detectors.paper.noise import pair_order
 
 SIZES = np.array([3, 1, 8, 2, 17, 1, 9, 16, 5, 1])
