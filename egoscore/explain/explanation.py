@@ -50,6 +50,26 @@ class Tie:
 
 
 @dataclass(frozen=True)
+class Extreme:
+    """A single quantity of a node that is out of bounds, or contradicted by everything else.
+
+    Attributes: `kind` what is judged: "above" and "below" are by itself, "more", "less" and
+    "category" given its neighbours and other columns, "degree", "strangers" and "clique" are counts
+    in the graph; `name` of the column, or of the count; `observed` and `other` as the user would
+    write them, the latter the closest value of another node, or what is expected; `count` how many
+    of all `num_nodes` have at least that; `surprise`, minus the logarithm of how rare it is.
+    """
+
+    kind: str
+    name: str
+    observed: str
+    other: str
+    count: int
+    num_nodes: int
+    surprise: float
+
+
+@dataclass(frozen=True)
 class Component:
     """One part of the score.
 
@@ -88,9 +108,10 @@ class Reasons:
     by which the node is among the 5% most surprising, most important first; `features` and
     `structure` the largest deviations; `surprising` ties, most unexpected first; `expected` ties,
     best fit first; `unlike` the columns in which it differs most from its neighbours, whose mean is
-    the expected value; `energy_before` and `energy_after` how much it differs from its neighbours
-    as observed and as predicted; `components` the parts of the score and how unusual each is among
-    the nodes that `compared_with` describes.
+    the expected value; `extremes` the quantities that stand out by themselves; `energy_before` and
+    `energy_after` how much it differs from its neighbours as observed and as predicted;
+    `components` the parts of the score and how unusual each is among the nodes that
+    `compared_with` describes.
     """
 
     ego_size: int
@@ -106,6 +127,7 @@ class Reasons:
     components: tuple[Component, ...]
     compared_with: str
     picture: Picture
+    extremes: tuple[Extreme, ...] = field(default=(), kw_only=True)
 
 
 # Not composed of its reasons: users read `why.features`, and JSON has all on one level. It only
@@ -137,9 +159,10 @@ class Explanation(Reasons):
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Self:
         """What `to_dict` gave, also if it was JSON in between."""
-        parts: dict[str, type[Deviation | Tie | Component]] = {
+        parts: dict[str, type[Deviation | Tie | Extreme | Component]] = {
             **dict.fromkeys(("features", "structure", "unlike"), Deviation),
             **dict.fromkeys(("surprising", "expected"), Tie),
+            "extremes": Extreme,
             "components": Component,
         }
         lists = {name: tuple(kind(**part) for part in record[name]) for name, kind in parts.items()}

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.neighbours import clipped, neighbour_mean
-from egoscore.detectors.conditional.preprocess import FARTHEST, Scale, preprocess
+from egoscore.detectors.conditional.preprocess import Scale, preprocess
 from egoscore.detectors.conditional.view import View
 from egoscore.graph import AttributedGraph
 
@@ -24,7 +24,7 @@ class Batch:
 
     Attributes: `raw` (n, F) features as the graph has them; `filled` (n, F) the same scaled,
     bounded, without gaps; `links` (n, M) to their neighbours; `around` (M, F) the raw features of
-    these, `seen` (M, F) scaled and bounded as their neighbours use them; `scaling` of the features.
+    these, `seen` (M, F) scaled and bounded as their neighbours use them.
     """
 
     raw: Floats
@@ -32,7 +32,6 @@ class Batch:
     links: sparse.csr_array
     around: Floats
     seen: Floats
-    scaling: Scale
 
     @classmethod
     def all_of(cls, view: View) -> Iterator[tuple[slice, Batch]]:
@@ -41,14 +40,14 @@ class Batch:
         for start in range(0, len(raw), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             own = raw[rows], view.features[rows], view.near.links[rows]
-            yield rows, cls(*own, raw, seen, view.scaling)
+            yield rows, cls(*own, raw, seen)
 
     @classmethod
     def some_of(cls, view: View, rows: NDArray[np.int64]) -> Batch:
         """Some nodes of a graph that has been prepared."""
         raw, seen = view.graph.features, clipped(view.features)
         own = raw[rows], view.features[rows], view.near.links[rows]
-        return cls(*own, raw, seen, view.scaling)
+        return cls(*own, raw, seen)
 
     @classmethod
     def of_nodes(cls, graph: AttributedGraph, scaling: Scale, nodes: NDArray[np.int64]) -> Batch:
@@ -57,18 +56,12 @@ class Batch:
         others = np.unique(links.indices)
         own = graph.features[nodes], preprocess(scaling, graph, nodes), links[:, others]
         seen = clipped(preprocess(scaling, graph, others))
-        return cls(*own, graph.features[others], seen, scaling)
+        return cls(*own, graph.features[others], seen)
 
     @property
     def degree(self) -> Floats:
         """The number of neighbours, (n,)."""
         return np.diff(self.links.indptr).astype(np.float32)
-
-    @property
-    def own(self) -> Floats:
-        """Scaled features (n, F), not bounded, without gaps."""
-        whole = self.scaling.scale(self.raw)
-        return np.where(np.abs(self.filled) < FARTHEST, self.filled, whole)
 
     @property
     def theirs(self) -> Floats:

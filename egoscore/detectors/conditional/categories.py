@@ -93,7 +93,8 @@ class Category:
     def odds_against(self, batch: Batch) -> NDArray[np.float64]:
         """One over the probability of the category that a node has, above what is usual, (n,)."""
         likely = (self.probabilities(batch) * batch.shares(self.features)).sum(axis=1)
-        return 1.0 / np.maximum(likely, _LEAST) - 1.0 / float(self.share.max())
+        odds: NDArray[np.float64] = 1.0 / np.maximum(likely, _LEAST)
+        return odds - 1.0 / float(self.share.max())
 
     def odds_against_all(self, view: View) -> NDArray[np.float64]:
         """The same for all nodes of a graph, (N,)."""

@@ -80,7 +80,8 @@ class ConditionalDetector(Detector):
     def explainer(
         self, graph: AttributedGraph, table: ChannelTable, job: Job
     ) -> ConditionalExplainer:
-        return ConditionalExplainer(self.learned, graph, table, self._is_training(graph))
+        shifts, is_training = self.scoring.shifts, self._is_training(graph)
+        return ConditionalExplainer(self.learned, graph, table, shifts, is_training)
 
     @property
     def model(self) -> ConditionalModel:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.detectors.conditional.channels import CHANNELS
+from egoscore.detectors.conditional.channels import ALONE, CHANNELS
 from egoscore.detectors.conditional.contrast import two_away, unlike
 from egoscore.detectors.conditional.covariance import Floats, sample_rows, shrunk_covariance
 from egoscore.detectors.conditional.expectation import Expectation, expect, scaled_features
@@ -16,7 +16,8 @@ from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.neighbours import clipped
 from egoscore.detectors.conditional.placement import Place
 from egoscore.detectors.conditional.preprocess import gap_covariance, gap_features
-from egoscore.detectors.conditional.scoring import ChannelTable
+from egoscore.detectors.conditional.scoring import ChannelTable, least_alone
+from egoscore.detectors.conditional.standouts import Standouts
 from egoscore.detectors.conditional.ties import ScoredTies, score_ties
 from egoscore.explain.deviations import Ranges, Units, deviation_of, largest_deviations
 from egoscore.explain.explainer import (
@@ -40,6 +41,7 @@ from egoscore.explain.explanation import (
 )
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph
+from egoscore.graph.cliques import circles
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.structure import STRUCTURE, describe_structure, structure
 
@@ -59,9 +61,11 @@ class ConditionalExplainer(Explainer):
         model: ConditionalModel,
         graph: AttributedGraph,
         table: ChannelTable,
+        shifts: dict[str, float],
         is_training: bool,
     ) -> None:
         self.model, self.graph, self.table = model, graph, table
+        self.standouts = Standouts(model, graph, shifts, circles(graph))
         self.structure = structure(graph)
         self.units = Units.of(graph, model.scaling)
         self.places = Ranges.of(self.structure, model.place.mean)
@@ -109,11 +113,12 @@ class ConditionalExplainer(Explainer):
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
             questions=by_strength(answers),
-            causes=_causes(answers, follows),
+            causes=_causes(answers, follows, least_alone(self.graph.num_nodes)),
             features=features if self._uses_features else (),
             structure=place,
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
+            extremes=self.standouts.of(node),
             unlike=self._unlike(node, raw, expectation.observed[0], around, components),
             energy_before=float(before.mean()),
             energy_after=float(after.mean()),
@@ -179,12 +184,16 @@ def _energies(own: Floats, others: Floats) -> Floats:
     return energies
 
 
-def _causes(answers: dict[str, float], company_follows: bool) -> tuple[str, ...]:
+def _causes(answers: dict[str, float], company_follows: bool, least: float) -> tuple[str, ...]:
     """The strong answers, strongest first; company comes after features if it follows from them.
 
-    It does if one column accounts for most of the unexpected difference to the neighbours.
+    It does if one column accounts for most of the unexpected difference to the neighbours. A single
+    quantity that is out of bounds comes first: it may be what the other answers follow from, and
+    can be checked at once.
     """
-    causes = causes_of(answers)
+    causes = causes_of({name: answer for name, answer in answers.items() if name != ALONE})
+    if answers.get(ALONE, 0.0) > least:
+        causes = (ALONE, *causes)
     if not company_follows or "features" not in causes or "company" not in causes:
         return causes
     others = [cause for cause in causes if cause != "company"]

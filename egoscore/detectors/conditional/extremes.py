@@ -22,4 +22,3 @@ class Extremes:
     def fit(cls, view: View, seed: int) -> Extremes:
         """From all nodes of a graph."""
         return cls(Numbers.fit(view, seed), Categories.fit(view, seed), Position.fit(view))
-

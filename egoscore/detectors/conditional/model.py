@@ -22,15 +22,15 @@ from egoscore.detectors.conditional.view import View
 from egoscore.detectors.conditional.whitening import Whitening
 from egoscore.graph import AttributedGraph
 
+
 @dataclass(frozen=True)
 class ConditionalModel:
     """Everything learned about features, neighbours and structure; not how scores are calibrated.
 
     Attributes: `seed` of the training; `scaling` and `whitening` of the features; `next_to` and
-    `two_away`, the correlations of nodes one and two steps apart; `centre` predicts
-    the features of a node from its neighbourhood; `place` knows the usual structure; `extremes` what
-    is usual for single values;
-    `uses_structure` is false where the features themselves are the structure.
+    `two_away`, the correlations of nodes one and two steps apart; `centre` predicts the features of
+    a node from its neighbourhood; `place` knows the usual structure, `extremes` what is usual for
+    single values; `uses_structure` is false where the features themselves are the structure.
     """
 
     seed: int

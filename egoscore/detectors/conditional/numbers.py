@@ -58,7 +58,8 @@ class Prediction:
         some = Batch.some_of(view, sample_rows(len(view.features), _MOST_ROWS, seed))
         errors = clipped(draft.given_neighbours(some)).astype(np.float64)
         covariance = np.cov(errors, rowvar=False) + _SHRUNK * np.eye(width)
-        return replace(draft, precision=np.linalg.inv(covariance))
+        precision = np.linalg.inv(covariance).astype(np.float64)
+        return replace(draft, precision=precision)
 
     def given_neighbours(self, batch: Batch) -> Floats:
         """What neighbours leave unexplained of the features, (n, F).
@@ -70,8 +71,15 @@ class Prediction:
         rho, centre = self.correlation.astype(np.float32), self.centre.astype(np.float32)
         share = rho * degree / (1.0 + np.maximum(degree - 1.0, 0.0) * rho)
         expected = centre + share * (batch.theirs - centre)
-        found: Floats = (batch.own - expected) / np.sqrt(1.0 - rho * share)
+        found: Floats = (batch.filled - expected) / np.sqrt(1.0 - rho * share)
         return found
+
+    def unit(self, degree: Floats, column: int) -> NDArray[np.float64]:
+        """The usual error given everything else, in deviations of the feature, (n,)."""
+        rho = self.correlation[column]
+        share = rho * degree / (1.0 + np.maximum(degree - 1.0, 0.0) * rho)
+        left: NDArray[np.float64] = np.sqrt(1.0 - rho * share)
+        return left / np.sqrt(self.precision[column, column]) if len(self.precision) else left
 
     def given_all(self, batch: Batch, columns: NDArray[np.int64]) -> Floats:
         """What neighbours and the other features leave unexplained of some of them, (n, C).
@@ -182,7 +190,7 @@ class Numbers:
 
 def _in_units(graph: AttributedGraph, raw: Floats, column: int) -> NDArray[np.float64]:
     """The values of a column (n,) in the user's units."""
-    return raw[:, column] + graph.described[column].offset
+    return raw[:, column].astype(np.float64) + graph.described[column].offset
 
 
 def _usual(values: NDArray[np.float64]) -> float:

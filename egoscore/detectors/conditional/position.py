@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.tails import Tail
 from egoscore.detectors.conditional.view import View
+from egoscore.graph.cliques import Circles
 
 _MOST_MEMBERS = 10  # of a clique that counts as one case
 POSITIONS = ("degree", "strangers", "clique")
@@ -34,36 +35,26 @@ class Position:
         found = view.circles
         share = float(found.strangers.sum()) / max(1.0, float(degree.sum()))
         draft = cls(float(np.median(degree)), share, ())
-        degrees, strangers, cliques = draft._distances(view)
-        tails = tuple(map(Tail.fit, (degrees, strangers, _one_of_each(cliques))))
+        degrees, strangers, cliques = draft._distances(degree, found)
+        # one with many members counts as several, so that a few of that kind do not fill a list
+        members = np.minimum(cliques + 1.0, _MOST_MEMBERS)
+        tails = Tail.fit(degrees), Tail.fit(strangers), Tail.fit(cliques, members)
         return cls(draft.degree, share, tails)
 
     def surprises(self, view: View) -> dict[str, Floats]:
         """The surprises (N,) of all nodes, by the names of `POSITIONS`."""
-        found = zip(POSITIONS, self.tails, self._distances(view), strict=True)
+        return self.surprises_of(view.near.degree, view.circles)
+
+    def surprises_of(self, degree: NDArray[np.floating], around: Circles) -> dict[str, Floats]:
+        """The same of nodes with some degrees (n,) and neighbours linked as in `around`."""
+        found = zip(POSITIONS, self.tails, self._distances(degree, around), strict=True)
         return {name: tail.of(distances) for name, tail, distances in found}
 
-    def expected_strangers(self, degree: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How many of a node's neighbours are usually strangers."""
-        return self.share * degree
-
-    def _distances(self, view: View) -> tuple[NDArray[np.float64], ...]:
-        degree = view.near.degree.astype(np.float64)
-        found = view.circles
+    def _distances(
+        self, degrees: NDArray[np.floating], around: Circles
+    ) -> tuple[NDArray[np.float64], ...]:
+        degree = np.asarray(degrees, dtype=np.float64)
         expected = self.share * degree
         usual = np.sqrt(expected * (1.0 - self.share) + 1.0)  # of a binomial, and rounding
-        strange = (found.strangers - expected) / usual
-        return degree - self.degree, strange, found.clique.astype(np.float64)
-
-
-def _one_of_each(cliques: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sizes (N,) with one node for each clique instead of all its members, others 0.
-
-    A clique in which everybody has k neighbours has k + 1 members; which they are does not matter.
-    One with many members counts as several, so that a few of that kind do not fill a list.
-    """
-    order = np.argsort(-cliques, kind="stable")
-    members = np.minimum(cliques[order] + 1.0, _MOST_MEMBERS)
-    number = np.floor(np.cumsum(1.0 / members) + 1e-9)
-    is_last = np.diff(number, prepend=0.0) > 0
-    return np.where(is_last & (cliques[order] > 0), cliques[order], 0.0)
+        strange: NDArray[np.float64] = (around.strangers - expected) / usual
+        return degree - self.degree, strange, around.clique.astype(np.float64)

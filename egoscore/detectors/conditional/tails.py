@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,39 +27,49 @@ class Tail:
     over its posterior, (1 + y / t)^-m, where t is their sum (the Lomax distribution). What c nodes
     have is less extreme than that: by what the fit adds to the counted surprise, divided by √c.
 
-    Attributes: `levels` (L,) ascending distances, and `counts` (L,) the number of nodes with at
-    least that; `start` where the tail begins; `total` and `number`, t and m, 0 where there is too
-    little to fit a tail to; `size`, the number of all nodes.
+    Several nodes may be one case, such as the members of a clique: then c and m count cases.
+
+    Attributes: `levels` (L,) ascending distances; `counts` and `cases` (L,) how many have at least
+    that; `start` where the tail begins, and `share` of the nodes there; `total` and `number`, t and
+    m, 0 where there is too little to fit a tail to; `size`, the number of all nodes.
     """
 
     levels: NDArray[np.float64]
     counts: NDArray[np.float64]
+    cases: NDArray[np.float64]
     start: float
+    share: float
     total: float
     number: int
     size: int
 
     @classmethod
-    def fit(cls, distances: NDArray[np.floating]) -> Tail:
-        """From the distances (N,) of all nodes."""
+    def fit(
+        cls, distances: NDArray[np.floating], members: NDArray[np.floating] | None = None
+    ) -> Tail:
+        """From the distances (N,) of all nodes, each of `members` (N,) of one case."""
         size = len(distances)
         room = max(_LEAST, int(_SHARE * size))
-        some = distances if size <= room else np.partition(distances, size - room)[size - room :]
-        far = np.sort(some[some > 0])[::-1].astype(np.float64)
-        last = min(_MOST, len(far)) - 1
-        ranks = np.arange(last + 1)
-        if len(far) > _MOST:
-            more = np.geomspace(_MOST, len(far) - 1, _BODY).astype(np.int64)
-            ranks = np.unique(np.concatenate([ranks, more]))
-        levels = np.unique(far[ranks])
-        counts = np.searchsorted(-far, -levels * (1.0 - ROUNDING), side="right").astype(np.float64)
-        if len(far) < _LEAST:
-            return cls(levels, counts, np.inf, 0.0, 0, size)
-        excess = np.log(far[:last] / far[last])
+        rows = np.arange(size) if size <= room else np.argpartition(distances, size - room)[-room:]
+        rows = rows[distances[rows] > 0]
+        rows = rows[np.argsort(-distances[rows], kind="stable")]
+        far: NDArray[np.float64] = distances[rows].astype(np.float64)
+        each = np.ones(len(far)) if members is None else 1.0 / members[rows].astype(np.float64)
+        cases = np.cumsum(each).astype(np.float64)
+        levels, upto = _choose_levels(far)
+        found = cls(levels, (upto + 1).astype(np.float64), cases[upto], np.inf, 0.0, 0.0, 0, size)
+        # one distance for each case
+        one_each = far[np.flatnonzero(np.diff(np.floor(cases + ROUNDING), prepend=0.0) > 0)]
+        if len(one_each) < _LEAST:
+            return found
+        last = min(_MOST, len(one_each)) - 1
+        excess = np.log(one_each[:last] / one_each[last])
         aside = max(2, int(_OUTLIERS * last))
         number = last - aside
         total = max(float(np.minimum(excess, excess[aside]).sum()), _LEAST_SPREAD * number)
-        return cls(levels, counts, float(far[last]), total, number, size)
+        start = float(one_each[last])
+        share = float((far >= start * (1.0 - ROUNDING)).sum()) / size
+        return replace(found, start=start, share=share, total=total, number=number)
 
     @property
     def most(self) -> float:
@@ -78,13 +88,21 @@ class Tail:
         is_far = distances >= levels[0]
         far = distances[is_far].astype(np.float64)
         place = np.searchsorted(levels, far, side="right") - 1
-        counts = self.counts[place]
-        surprise = -np.log(counts / self.size)
+        surprise = -np.log(self.counts[place] / self.size)
         if self.number:
             excess = np.log(np.maximum(far / self.start, 1.0))
-            of_start = -np.log(self.counts[np.searchsorted(levels, self.start) - 1] / self.size)
-            fitted = of_start + self.number * np.log1p(excess / self.total)
-            surprise += np.maximum(fitted - surprise, 0.0) / np.sqrt(counts)
+            fitted = self.number * np.log1p(excess / self.total) - np.log(self.share)
+            damping = np.sqrt(np.maximum(self.cases[place], 1.0))
+            surprise += np.maximum(fitted - surprise, 0.0) / damping
         found[is_far] = bounded(surprise, self.most)
         return found
 
+
+def _choose_levels(far: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Some of the distances (n,), which descend, in ascending order, and the last row of each."""
+    ranks = np.arange(min(_MOST, len(far)))
+    if len(far) > _MOST:
+        more = np.geomspace(_MOST, len(far) - 1, _BODY).astype(np.int64)
+        ranks = np.unique(np.concatenate([ranks, more]))
+    levels = np.unique(far[ranks])
+    return levels, np.searchsorted(-far, -levels * (1.0 - ROUNDING), side="right") - 1

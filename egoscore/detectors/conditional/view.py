@@ -22,9 +22,9 @@ _DEGREE = STRUCTURE.index("log_degree")
 class View:
     """A graph with everything that is computed for all channels.
 
-    Attributes: `graph` itself; `scaling` of its features; `features` (N, F) scaled, bounded, without
-    gaps; `near` the neighbours; `structure` (N, 7); `uses_structure` whether features are predicted
-    from the structure, too.
+    Attributes: `graph` itself; `scaling` of its features; `features` (N, F) scaled, bounded,
+    without gaps; `near` the neighbours; `structure` (N, 7); `uses_structure` whether features are
+    predicted from the structure, too.
     """
 
     graph: AttributedGraph
