@@ -19,7 +19,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
 from egoscore.progress import Bars, passing_bars
-from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
+from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
 from egoscore.report.ranking import id_column, ranking, write_spreadsheet
@@ -116,10 +116,9 @@ def _findings(
     )
     order = np.argsort(-score, kind="stable")
     highest = order[:_EXPLAINED].tolist()
-    others = fitted.overlooked(graph, table, highest)
     explanations = []
-    with bars("Explaining", len(highest) + len(others), "nodes") as advance:
-        for explanation in detector.explain_rows([*highest, *others]):
+    with bars("Explaining", len(highest), "nodes") as advance:
+        for explanation in detector.explain_rows(highest):
             explanations.append(explanation)
             advance(1)
     losses = fitted.losses
@@ -128,17 +127,14 @@ def _findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
         rule=threshold_rule(detector.contamination, detector.threshold_),
-        caveats=(
-            *_caveats(graph, detector),
-            *overlooked_note(explanations[len(highest) :], len(highest)),
-        ),
+        caveats=tuple(_caveats(graph, detector)),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),
         loss_names=losses.names,
         step=losses.step,
         num_steps=len(losses.values),
         answers=tuple(fitted.answers(table, order[:TOP].tolist())),
-        explanations=tuple(explanations[: len(highest)]),
+        explanations=tuple(explanations),
     )
 
 

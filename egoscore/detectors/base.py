@@ -139,10 +139,6 @@ class Detector(ABC):
     def explainer(self, graph: AttributedGraph, table: Any, job: Job) -> Explainer:
         """Finds the reasons of the nodes of a graph, given its table."""
 
-    def overlooked(self, graph: AttributedGraph, table: Any, listed: Sequence[int]) -> list[int]:
-        """Nodes that deserve a look because of a single quantity, apart from those `listed`."""
-        return []
-
     @property
     @abstractmethod
     def model(self) -> Any:

@@ -51,21 +51,25 @@ class Calibration:
     @property
     def most(self) -> float:
         """The largest surprise that the number of nodes and the fitted tail support."""
-        return float(np.log(self.count) + np.log1p(self.above))
+        counted = float(np.log(self.count) + np.log1p(self.above))
+        return max(counted, -float(np.log(1.0 - BODY)))
 
     def surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Surprises (N,): among usual nodes on average about one, rarely above seven.
 
         They grow only logarithmically beyond the most that can be known.
         """
+        return bounded(self._estimated(values), self.most)
+
+    def _estimated(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         values = np.asarray(values, dtype=np.float64)
         below = np.searchsorted(self.grid, values - self.rounding, side="left")
         upto = np.searchsorted(self.grid, values + self.rounding, side="right")
         share = 1.0 - (below + upto) / 2.0 / len(self.grid)
         body = -np.log(np.maximum(share, 1.0 - BODY))
         tail = -np.log(self._share_above) + np.maximum(values - self.start, 0.0) / self.decay
-        found = np.where(values > self.start + self.rounding, tail, body)
-        return bounded(found, self.most)
+        found: NDArray[np.float64] = np.where(values > self.start + self.rounding, tail, body)
+        return found
 
     def bounded_surprise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """The same, but growing logarithmically from the rarest of all nodes on.
@@ -73,7 +77,7 @@ class Calibration:
         So no single channel dominates.
         """
         most = max(float(np.log(self.count)), -float(np.log(1.0 - BODY)))
-        return bounded(self.surprise(values), most)
+        return bounded(self._estimated(values), most)
 
     def p_value(self, surprises: NDArray[np.float64]) -> NDArray[np.float64]:
         """What surprises (N,) mean: no rarer than the nodes and the fitted tail support."""

@@ -122,12 +122,12 @@ class Reasons:
     surprising: tuple[Tie, ...]
     expected: tuple[Tie, ...]
     unlike: tuple[Deviation, ...]
+    extremes: tuple[Extreme, ...]
     energy_before: float
     energy_after: float
     components: tuple[Component, ...]
     compared_with: str
     picture: Picture
-    extremes: tuple[Extreme, ...] = field(default=(), kw_only=True)
 
 
 # Not composed of its reasons: users read `why.features`, and JSON has all on one level. It only

@@ -15,7 +15,7 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.structure import core_numbers, oriented
 from egoscore.jit import compiled
 
-_CLOSED = 0.8  # share of a group that both ends of a closed edge know
+_CLOSED = 0.7  # share of a group that both ends of a closed edge know
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Circles:
 
     Attributes: `strangers` its neighbours that have other neighbours, none of them shared with it;
     `clique` the number of its neighbours in the largest clique that is closed: of the neighbours
-    of a member that can be reached from the clique without passing that member, at least 80% are
+    of a member that can be reached from the clique without passing that member, at least 70% are
     in the clique. So in the middle of a dense region there is none.
     """
 

@@ -20,6 +20,7 @@ _YEARS = ("year", "jahr", "année", "annee", "anno", "año")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _ROUNDING = 1e-9
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
+_FLOAT64_ROUNDING = 1e-14  # relative: a few additions
 _MOST_BLUR = 1e-4  # rounding errors of single precision that do not matter, in standard deviations
 
 
@@ -133,20 +134,24 @@ def narrowed(values: NDArray[np.float64]) -> tuple[NDArray[np.float32], float]:
     """The numbers minus an offset, and the offset: 0 unless float32 would blur them without one.
 
     Moments in seconds, dates written as yyyymmdd and latitudes of one town have more digits than
-    float32 holds, most of them the same everywhere. Empty cells (NaN) stay empty.
+    float32 holds, most of them the same everywhere. Empty cells (NaN) stay empty. What differs from
+    the median by rounding in float64 alone (0.1 + 0.2 and 0.3) is the median.
     """
     narrow = values.astype(np.float32)
     known = values[~np.isnan(values)]
     if not _is_blurred(known):
         return narrow, 0.0
     offset = float(np.median(known))
-    return (values - offset).astype(np.float32), offset
+    rest = values - offset
+    rest[np.abs(rest) <= _FLOAT64_ROUNDING * abs(offset)] = 0.0
+    return rest.astype(np.float32), offset
 
 
 def _is_blurred(values: NDArray[np.float64]) -> bool:
     if (values.astype(np.float32) == values).all():  # float32 holds them exactly
         return False
-    if np.ptp(values) == 0:  # there is nothing to tell apart
+    largest = float(np.abs(values).max())
+    if np.ptp(values) <= _FLOAT64_ROUNDING * largest:  # there is nothing to tell apart
         return False
-    step = float(np.abs(values).max()) / _LARGEST_EXACT
+    step = largest / _LARGEST_EXACT
     return step > _MOST_BLUR * float(values.std())

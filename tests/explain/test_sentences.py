@@ -154,7 +154,7 @@ class OneForAll(Explainer):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
         causes = causes_of(questions)
         self.found = Reasons(
-            3, questions, causes, (), (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
+            3, questions, causes, (), (), (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
         )
 
     def reasons(self, node):

@@ -33,7 +33,7 @@ def clique(network: networkx.Graph, node: int) -> int:
     for other in network[node]:
         common = len(set(network[node]) & set(network[other]))
         largest = max(len(group(network, node, other)), len(group(network, other, node)))
-        if common and common + 1 >= 0.8 * largest:
+        if common and common + 1 >= 0.7 * largest:
             shared.append(common + 1)
     shared.sort(reverse=True)
     return max((rank for rank, known in enumerate(shared, 1) if known >= rank), default=0)

@@ -3,7 +3,6 @@
 import ast
 import inspect
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -125,10 +124,6 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "significant-nodes": ({"count": 3, "nodes": 1500, "rate": 0.05}, ("3 of 1,500 nodes", "5%")),
     "threshold-far-out": ({"threshold": 7.123456}, ("7.123", "Tukey")),
     "threshold-share": ({"threshold": 1234.5, "share": 0.05}, ("1,234", "0.05")),
-    "overlooked": (
-        {"listed": 20, "nodes": [{"node": "c-17", "rank": 1234, "deviation": asdict(FAR)}]},
-        ("first 20", "c-17", "1,234", "age"),
-    ),
 }
 OTHER_FIELDS = {"separator", "holds", "kind", "because", "reason", "fill", "quantity", "traits"}
 

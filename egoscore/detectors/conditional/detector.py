@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from egoscore.detectors.base import Detector, Facts, Job, Losses
-from egoscore.detectors.conditional.caveats import caveats, overlooked
+from egoscore.detectors.conditional.caveats import caveats
 from egoscore.detectors.conditional.channels import QUESTIONS, Measurement, measure
 from egoscore.detectors.conditional.explain import ConditionalExplainer
 from egoscore.detectors.conditional.model import ConditionalModel
@@ -71,11 +71,6 @@ class ConditionalDetector(Detector):
         self, graph: AttributedGraph, table: ChannelTable, num_significant: int
     ) -> list[Note]:
         return caveats(self.learned, graph, table, num_significant)
-
-    def overlooked(
-        self, graph: AttributedGraph, table: ChannelTable, listed: Sequence[int]
-    ) -> list[int]:
-        return overlooked(self.learned, graph, table, listed)
 
     def explainer(
         self, graph: AttributedGraph, table: ChannelTable, job: Job

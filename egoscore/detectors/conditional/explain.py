@@ -16,7 +16,7 @@ from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.neighbours import clipped
 from egoscore.detectors.conditional.placement import Place
 from egoscore.detectors.conditional.preprocess import gap_covariance, gap_features
-from egoscore.detectors.conditional.scoring import ChannelTable, least_alone
+from egoscore.detectors.conditional.scoring import ChannelTable
 from egoscore.detectors.conditional.standouts import Standouts
 from egoscore.detectors.conditional.ties import ScoredTies, score_ties
 from egoscore.explain.deviations import Ranges, Units, deviation_of, largest_deviations
@@ -95,6 +95,7 @@ class ConditionalExplainer(Explainer):
 
     def reasons(self, node: int) -> Reasons:
         answers = {name: float(v[node]) for name, v in self.table.questions.items()}
+        extremes = self.standouts.of(node)
         expectation = self._expect(np.array([node]))
         rest, sizes = self.usual.unexplained(expectation.errors[0])
         raw = self.graph.features[node]
@@ -112,13 +113,13 @@ class ConditionalExplainer(Explainer):
         components = components_of(self._measured, group, node)
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
-            questions=by_strength(answers),
-            causes=_causes(answers, follows, least_alone(self.graph.num_nodes)),
+            questions=_ordered(answers, bool(extremes)),
+            causes=_causes(answers, follows, bool(extremes)),
             features=features if self._uses_features else (),
             structure=place,
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
-            extremes=self.standouts.of(node),
+            extremes=extremes,
             unlike=self._unlike(node, raw, expectation.observed[0], around, components),
             energy_before=float(before.mean()),
             energy_after=float(after.mean()),
@@ -184,15 +185,24 @@ def _energies(own: Floats, others: Floats) -> Floats:
     return energies
 
 
-def _causes(answers: dict[str, float], company_follows: bool, least: float) -> tuple[str, ...]:
+def _ordered(answers: dict[str, float], stands_out: bool) -> dict[str, float]:
+    """Answers by question, strongest first; about single quantities last if none stands out."""
+    ordered = by_strength({name: answer for name, answer in answers.items() if name != ALONE})
+    single = {ALONE: answers[ALONE]} if ALONE in answers else {}
+    return single | ordered if stands_out else ordered | single
+
+
+def _causes(
+    answers: dict[str, float], company_follows: bool, stands_out: bool = False
+) -> tuple[str, ...]:
     """The strong answers, strongest first; company comes after features if it follows from them.
 
     It does if one column accounts for most of the unexpected difference to the neighbours. A single
-    quantity that is out of bounds comes first: it may be what the other answers follow from, and
-    can be checked at once.
+    quantity that stands out comes first: it can be checked at once, and the other answers may
+    follow from it.
     """
     causes = causes_of({name: answer for name, answer in answers.items() if name != ALONE})
-    if answers.get(ALONE, 0.0) > least:
+    if stands_out:
         causes = (ALONE, *causes)
     if not company_follows or "features" not in causes or "company" not in causes:
         return causes

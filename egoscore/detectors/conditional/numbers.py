@@ -53,7 +53,7 @@ class Prediction:
             correlation[column] = shared / variance if variance > 1e-9 else 0.0
         correlation[correlation < _LEAST_CORRELATION] = 0.0
         draft = cls(centre, np.minimum(correlation, _MOST_CORRELATION), np.zeros((0, 0)))
-        if not 2 <= width <= _WIDEST:
+        if not 2 <= width <= _WIDEST or len(view.features) < 2:
             return draft
         some = Batch.some_of(view, sample_rows(len(view.features), _MOST_ROWS, seed))
         errors = clipped(draft.given_neighbours(some)).astype(np.float64)

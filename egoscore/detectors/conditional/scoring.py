@@ -14,8 +14,9 @@ from egoscore.detectors.conditional.channels import ALONE, CHANNELS, channels_of
 from egoscore.detectors.conditional.covariance import Floats
 
 _LEAST_ALONE = 4.0  # one in fifty: what is less rare does not count by itself
-_FEWEST = 2.0  # logarithm of the number of nodes that may count in a small graph
+_FEWEST = 1.5  # logarithm of the number of nodes that may count in a small graph
 _TOP = 0.02
+_FOR_TIES = 0.01
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Scoring:
         together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
         alone = answers[ALONE]
         counts = alone > least_alone(self.total.count)
+        alone = alone + _FOR_TIES * together  # members of a clique are equally rare
         return np.where(counts, np.maximum(alone, together), together)
 
 

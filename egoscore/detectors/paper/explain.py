@@ -97,6 +97,7 @@ class ReconstructionExplainer(Explainer):
             features=largest_deviations(raw, found.x[0], rest, sizes, self.units, MOST),
             structure=(_edges(found, usual.change_of_edges),),
             unlike=(),
+            extremes=(),
             surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],
             expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
             energy_before=float(self.table.energy[node]),
