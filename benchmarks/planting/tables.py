@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from egoscore.load.datasets import load_dataset
+from egoscore import AttributedGraph, load_dataset
 
 _ID = "id"
 _LISTED = {  # folder: column of ids, columns that are no attributes
@@ -57,7 +57,7 @@ class Tables:
 def read(name: str, folder: Path) -> Tables:
     """The tables of this name, with only the nodes that the table of nodes lists."""
     if name in _BOND:
-        return _described(_of_bond(name, folder))
+        return of_graph(name, load_dataset(name, folder / "bond"))
     place = next(place for place in _LISTED if place.endswith(f"/{name}"))
     key, left_out = _LISTED[place]
     nodes = pd.read_csv(folder / place / "nodes.csv.gz").rename(columns={"id": "old_id"})
@@ -68,15 +68,15 @@ def read(name: str, folder: Path) -> Tables:
     return _described(Tables(name, nodes, edges[known].iloc[:, :2], others))
 
 
-def _of_bond(name: str, folder: Path) -> Tables:
-    graph = load_dataset(name, folder / "bond")
+def of_graph(name: str, graph: AttributedGraph) -> Tables:
+    """The tables of a graph whose features are all numbers."""
     columns = [f"f{number}" for number in range(graph.num_features)]
     nodes = pd.DataFrame(graph.features, columns=columns)
     nodes.insert(0, _ID, np.arange(graph.num_nodes))
     links = graph.neighbours.to_scipy().tocoo()
     once = links.row < links.col
     edges = pd.DataFrame({"source": links.row[once], "target": links.col[once]})
-    return Tables(name, nodes, edges)
+    return _described(Tables(name, nodes, edges))
 
 
 def _described(tables: Tables) -> Tables:
