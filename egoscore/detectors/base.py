@@ -129,7 +129,10 @@ class Detector(ABC):
 
     @abstractmethod
     def answers(self, table: Any, nodes: Sequence[int]) -> list[dict[str, float]]:
-        """For each of `nodes`, minus the logarithm of how rare it is by each question."""
+        """For each of `nodes`, minus the logarithm of how rare it is by each question.
+
+        The most important one is first.
+        """
 
     @abstractmethod
     def caveats(self, graph: AttributedGraph, table: Any, num_significant: int) -> list[Note]:

@@ -13,7 +13,6 @@ from egoscore.detectors import label_of
 from egoscore.explain.explanation import (
     Component,
     Explanation,
-    by_strength,
     causes_of,
     far_by_itself,
     is_rare,
@@ -97,7 +96,7 @@ def cause(answers: Mapping[str, float], p_value: float) -> str:
     """The main cause; if there is none, the question that comes closest."""
     if not answers:
         return ""
-    first = label_of(next(iter(by_strength(answers))))
+    first = label_of(next(iter(answers)))
     if causes_of(answers):
         return first
     if is_rare(p_value):

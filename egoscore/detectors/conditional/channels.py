@@ -190,7 +190,7 @@ QUESTIONS = {
     "features": "Do its features match what its neighbours predict?",
     "company": "Is it similar to the nodes it is linked to?",
     "place": "Is its position in the graph unusual?",
-    "extremes": "Is a single value out of bounds, or contradicted by everything else?",
+    "extremes": "Is a single value or count extreme, or contradicted by everything else?",
 }
 ALONE = "extremes"  # the question that one channel answers, whatever the others say
 

@@ -24,8 +24,9 @@ class ChannelTable:
     """What was measured about every node.
 
     Attributes: `ego_size` (N,) nodes in the ego-graph; `channels` (N,) each, as measured;
-    `questions` (N,) each: minus the logarithm of how rare an answer is; `score` (N,) the same for
-    all answers together, among nodes with a similar number of neighbours. Higher is more abnormal.
+    `questions` (N,) each: minus the logarithm of how rare an answer is, 0 for one that counts by
+    itself where it does not; `score` (N,) the same for all answers together, among nodes with a
+    similar number of neighbours. Higher is more abnormal.
     """
 
     ego_size: NDArray[np.int64]
@@ -74,7 +75,7 @@ class Scoring:
         total = combine([answered[question].surprise(mean) for question, mean in means.items()])
         by_size = BySize.fit(total, ego_size) if compares_sizes else BySize.ignored()
         together = Calibration.fit(by_size.apply(total, ego_size))
-        draft = cls(known, shifts, answered, by_size, together, together)
+        draft = cls(known, shifts, answered, by_size, together, together)  # for a moment
         largest = draft._largest(draft._answers(channels), ego_size)
         return replace(draft, total=Calibration.fit(largest))
 
@@ -94,7 +95,9 @@ class Scoring:
     def _answers(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
         means = {question: _mean(question, channels, self.channels) for question in self.questions}
         answers = {name: self.questions[name].surprise(mean) for name, mean in means.items()}
-        answers[ALONE] = np.max(list(self.standing_out(channels).values()), axis=0)
+        alone = np.max(list(self.standing_out(channels).values()), axis=0)
+        # what does not count by itself does not count
+        answers[ALONE] = np.where(alone > least_alone(self.together.count), alone, 0.0)
         return answers
 
     def _largest(
@@ -104,9 +107,8 @@ class Scoring:
         several = [values for name, values in answers.items() if name != ALONE]
         together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
         alone = answers[ALONE]
-        counts = alone > least_alone(self.total.count)
-        alone = alone + _FOR_TIES * together  # members of a clique are equally rare
-        return np.where(counts, np.maximum(alone, together), together)
+        # members of a clique are equally rare
+        return np.where(alone > 0.0, np.maximum(alone + _FOR_TIES * together, together), together)
 
 
 def least_alone(num_nodes: int) -> float:
