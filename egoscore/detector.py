@@ -19,7 +19,7 @@ from egoscore import thresholds
 from egoscore.detectors import PRESETS, detector_of, setting_names, settings_of
 from egoscore.detectors.base import FORMAT_VERSION, Detector, Job, Store, Table
 from egoscore.detectors.settings import Rule, flag, is_number, number, one_of, resolve, whole
-from egoscore.errors import InputError, ParameterError, RunError
+from egoscore.errors import InputError, ParameterError, RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.explain.sentences import Scores, explanation, rows_of
 from egoscore.graph import AttributedGraph
@@ -292,11 +292,10 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         """Read a detector that `save` wrote, from its file or from a run directory."""
         file = model_path(Path(path))
         tensors, about = load_tensors(file)
-        if about.get("format") != _FORMAT or about.get("format_version") != FORMAT_VERSION:
-            raise RunError(
-                f"{file} has model format {about.get('format_version')}; this version of egoscore "
-                f"reads format {FORMAT_VERSION}: update egoscore or fit the model again."
-            )
+        if about.get("format") != _FORMAT:
+            raise RunError(f"{file} is a file of egoscore, but not a fitted detector.")
+        if about.get("format_version") != FORMAT_VERSION:
+            raise VersionError(str(file), about.get("format_version"), FORMAT_VERSION)
         restored = cls(**about["parameters"])
         kind = detector_of(restored.preset)
         restored._finish(*kind.from_tensors(tensors, about["detector"]))

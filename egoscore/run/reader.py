@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from egoscore.errors import RunError
+from egoscore.errors import RunError, VersionError
 from egoscore.graph import AttributedGraph
 from egoscore.run.directory import (
     CONFIG_FILE,
@@ -94,13 +94,16 @@ def reading(path: Path) -> Iterator[None]:
 def needing(run: Path, *names: str) -> Iterator[None]:
     """Turn errors in reading these files of a run into one that says how to repair it.
 
-    Only RunError and OSError mean damage; bugs of the program are not hidden.
+    Only RunError and OSError mean damage; bugs of the program are not hidden. A file of another
+    version is whole, and the same command would refuse it again.
     """
     for name in names:
         if not (run / name).exists():
             raise RunError(f"{run / name} is missing; {_remedy(run)}.")
     try:
         yield
+    except VersionError:
+        raise
     except (OSError, RunError) as error:
         files = " or ".join(str(run / name) for name in names)
         raise RunError(f"{files} is damaged; {_remedy(run)}.") from error

@@ -14,10 +14,10 @@ from run.samples import ORIGIN, QUICK_DEFAULT, SMALL, drafts, files
 from egoscore import EgoScore, generate_network
 from egoscore.cli import main
 from egoscore.detect import detect
-from egoscore.errors import InputError, RunError
+from egoscore.errors import InputError, RunError, VersionError
 from egoscore.report.html import write_report
 from egoscore.report.ranking import id_column
-from egoscore.run.files import save_json
+from egoscore.run.files import load_tensors, save_json, save_tensors
 from egoscore.run.graph_store import save_graph
 from egoscore.run.reader import Run, needing
 from egoscore.run.tables import write_table
@@ -208,6 +208,41 @@ class TestDamage:
         del config[lost]
         (run / "config.json").write_text(json.dumps(config))
         assert OTHER_DIRECTORY in call("report", run)
+
+
+class TestOtherVersions:
+    """A whole file of another version is not damage: the same command would be refused."""
+
+    def test_of_the_model(self, call, run, tmp_path):
+        file = run / "model.safetensors"
+        tensors, about = load_tensors(file)
+        save_tensors(file, tensors, about | {"format_version": about["format_version"] - 1})
+        with pytest.raises(VersionError):
+            Run.open(run).detector(EgoScore.load)
+        message = call("explain", run)
+        assert str(file) in message
+        assert message.count("\n") == 1
+        assert "damaged" not in message
+        make(tmp_path / "elsewhere")
+        assert call("explain", tmp_path / "elsewhere") == ""
+
+    @pytest.mark.parametrize("version", [None, 0, 2])
+    def test_of_the_findings(self, call, run, version):
+        record = Run.open(run).findings | {"format_version": version}
+        save_json(run / "findings.json", json.dumps(record))
+        message = call("report", run)
+        assert "findings.json" in message
+        assert message.count("\n") == 1
+        assert "damaged" not in message
+        with pytest.raises(VersionError):
+            write_report(run)
+
+    def test_a_file_that_is_no_model_is_damage(self, run):
+        file = run / "model.safetensors"
+        tensors, about = load_tensors(file)
+        save_tensors(file, tensors, about | {"format": "another"})
+        with pytest.raises(RunError, match=SAME_COMMAND):
+            Run.open(run).detector(EgoScore.load)
 
 
 class TestBugs:
