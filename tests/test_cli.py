@@ -1,5 +1,6 @@
 """The command line: options, output, and errors of one line."""
 
+import errno
 import importlib.metadata
 import inspect
 import json
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from jinja2 import TemplateNotFound
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import egoscore
@@ -573,6 +575,20 @@ class TestRefusals:
             )
         assert done.returncode == 2
         assert done.stderr == "egoscore: Cannot write the output: No space left on device.\n"
+
+    @pytest.mark.parametrize(
+        "defect", [TemplateNotFound("a.html"), OSError("ours"), OSError(errno.ENOENT, "ours")]
+    )
+    def test_other_errors_of_the_system_are_not_blamed_on_the_output(
+        self, call, monkeypatch, defect
+    ):
+        def fail(*_):
+            raise defect
+
+        monkeypatch.setattr("egoscore.load.datasets.list_datasets", fail)
+        with pytest.raises(type(defect)) as raised:
+            call("datasets")
+        assert raised.value is defect
 
     def test_a_closed_pipe_does_not_stop_a_run(self, tmp_path):
         """As with `| head`; here the pipe is closed from the start."""

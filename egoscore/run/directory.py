@@ -26,6 +26,7 @@ from egoscore.run.files import (
     require_writable,
     save_tensors,
     write_text,
+    writing,
 )
 from egoscore.run.graph_store import EDGES_FILE, NODES_FILE
 from egoscore.run.tables import facts_of, read_table, write_table
@@ -145,22 +146,25 @@ class RunDirectory:
         settings never mix, even if the process is killed.
         """
         drafts = self.path / f"{UNFINISHED}results-{token_hex(8)}"
-        drafts.mkdir()
         try:
+            with writing(self.path):
+                drafts.mkdir()
+                for name in RESULT_FILES:
+                    (drafts / name).parent.mkdir(exist_ok=True)
             yield drafts
             write_text(drafts / CONFIG_FILE, _json(config))
-            for name in (FINDINGS_FILE, *RESULT_FILES):
-                (self.path / name).unlink(missing_ok=True)
-            for name in (CONFIG_FILE, *RESULT_FILES, FINDINGS_FILE):
-                if (drafts / name).exists():
-                    (self.path / name).parent.mkdir(exist_ok=True)
-                    os.replace(drafts / name, self.path / name)
-        except OSError as error:
-            raise RunError(
-                f"Cannot write results to {self.path}: {error.strerror or error}."
-            ) from error
+            with writing(self.path):
+                self._replace_results(drafts)
         finally:
             _remove(drafts)
+
+    def _replace_results(self, drafts: Path) -> None:
+        for name in (FINDINGS_FILE, *RESULT_FILES):
+            (self.path / name).unlink(missing_ok=True)
+        for name in (CONFIG_FILE, *RESULT_FILES, FINDINGS_FILE):
+            if (drafts / name).exists():
+                (self.path / name).parent.mkdir(exist_ok=True)
+                os.replace(drafts / name, self.path / name)
 
     def _part(self, name: str) -> Path:
         return self.path / "training" / f"{name}.safetensors"

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from jinja2 import TemplateNotFound
 from run.samples import (
     OPTIONS,
     ORIGIN,
@@ -304,6 +305,36 @@ class TestCleanup:
         before = files(run)
         monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
         with pytest.raises(RunError, match="No space left on device"):
+            make(run, alpha=0.9)
+        assert files(run) == before
+        assert not drafts(run)
+
+
+    @pytest.mark.parametrize("function", ["mkdir", "replace"])
+    def test_so_does_one_of_the_directory(self, run, monkeypatch, function):
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def publish():
+            with RunDirectory(run).publish({}) as folder:
+                (folder / FINDINGS_FILE).write_text("{}")
+
+        monkeypatch.setattr(Path if function == "mkdir" else os, function, full)
+        with pytest.raises(RunError, match=f"Cannot write {run}.*: No space left"):
+            publish()
+        assert not drafts(run)
+
+    def test_a_defect_while_results_are_made_is_not_taken_for_one_of_writing(
+        self, run, monkeypatch
+    ):
+        """A missing template is an OSError, too."""
+
+        def fail(*_):
+            raise TemplateNotFound("nodes.html.j2")
+
+        before = files(run)
+        monkeypatch.setattr("egoscore.detect.render_report", fail)
+        with pytest.raises(TemplateNotFound):
             make(run, alpha=0.9)
         assert files(run) == before
         assert not drafts(run)
