@@ -29,6 +29,7 @@ from egoscore.progress import Bars, progress_bar
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
+from egoscore.run.reader import fingerprint, reading
 from egoscore.runtime import choose_device, one_thread
 
 _FORMAT = "egoscore-model"
@@ -264,8 +265,18 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
                     "This detector was loaded without its graph; pass the graph as well: "
                     "explain(node, data)."
                 )
-            self._graph = load_graph(self._graph)
+            self._graph = self._stored_graph(self._graph)
         return self._graph
+
+    def _stored_graph(self, run: Path) -> AttributedGraph:
+        with reading(run):
+            graph = load_graph(run)
+        if self._graph_fingerprint not in (None, graph.fingerprint()):
+            raise RunError(
+                f"{run} now holds another graph than when this detector was loaded from it; load "
+                "the detector again."
+            )
+        return graph
 
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one safetensors file."""
@@ -291,6 +302,14 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path) -> EgoScore:
         """Read a detector that `save` wrote, from its file or from a run directory."""
         file = model_path(Path(path))
+        with reading(file.parent):
+            restored = cls._read(file)
+            restored._graph = file.parent  # where a run keeps it
+            restored._graph_fingerprint = fingerprint(file.parent)
+        return restored
+
+    @classmethod
+    def _read(cls, file: Path) -> EgoScore:
         tensors, about = load_tensors(file)
         if about.get("format") != _FORMAT:
             raise RunError(f"{file} is a file of egoscore, but not a fitted detector.")
@@ -302,7 +321,6 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         restored._offsets = about["offsets"]
         restored._titles = tuple(about["titles"])
         restored._flag(about["threshold"])
-        restored._graph = file.parent  # where a run keeps it
         return restored
 
     def _require_fitted(self) -> None:

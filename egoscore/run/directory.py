@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from egoscore.errors import RunError, TrainingError
 from egoscore.run.files import (
-    LOCK,
     UNFINISHED,
     is_ours,
     load_tensors,
@@ -55,7 +54,6 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._held = ExitStack()
-        self._was_there = path.exists()
 
     def __enter__(self) -> Self:
         return self
@@ -112,14 +110,10 @@ class RunDirectory:
                 _remove(draft)
 
     def _discard(self) -> None:
-        """Remove what this run wrote before it failed."""
+        """Remove what this run wrote before it failed, except the lock: others may wait for it."""
         for folder in _UNFINISHED_WORK:
             shutil.rmtree(self.path / folder, ignore_errors=True)
-        for name in (CONFIG_FILE, LOCK):
-            (self.path / name).unlink(missing_ok=True)
-        if not self._was_there:
-            with suppress(OSError):  # it may hold files of others by now
-                self.path.rmdir()
+        (self.path / CONFIG_FILE).unlink(missing_ok=True)
 
     def _require_same(self, config: dict[str, Any], rescoring: Collection[str]) -> None:
         found = read_config(self.path)

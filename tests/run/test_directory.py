@@ -283,7 +283,7 @@ class TestCleanup:
         assert make(tmp_path / "run").ranking.num_rows == 40
 
     @pytest.mark.parametrize("existed", [False, True])
-    def test_failed_training_leaves_nothing(self, tmp_path, existed):
+    def test_failed_training_leaves_nothing_but_the_lock(self, tmp_path, existed):
         out = tmp_path / "run"
         if existed:
             out.mkdir()
@@ -295,8 +295,20 @@ class TestCleanup:
 
         with pytest.raises(TrainingError, match="diverged"):
             fail()
-        assert out.exists() == existed
-        assert files(tmp_path) == {}
+        assert files(tmp_path) == {"run/.lock": b""}
+        make(out)
+
+    def test_a_lock_that_others_wait_for_stays_in_place(self, tmp_path):
+        def fail():
+            with RunDirectory.open(tmp_path, config()):
+                locks.append((tmp_path / ".lock").stat().st_ino)
+                raise TrainingError("diverged")
+
+        locks = []
+        for _ in range(2):
+            with pytest.raises(TrainingError, match="diverged"):
+                fail()
+        assert locks == 2 * [(tmp_path / ".lock").stat().st_ino]
 
     def test_a_failure_while_results_are_written_leaves_the_old_ones(self, run, monkeypatch):
         def full(*_):
