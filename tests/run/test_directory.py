@@ -321,7 +321,6 @@ class TestCleanup:
         assert files(run) == before
         assert not drafts(run)
 
-
     @pytest.mark.parametrize("function", ["mkdir", "replace"])
     def test_so_does_one_of_the_directory(self, run, monkeypatch, function):
         def full(*_, **__):
