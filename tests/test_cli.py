@@ -546,9 +546,13 @@ class TestRefusals:
         assert asked == [tmp_path]
         assert not (tmp_path / "a").exists()
 
-    def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
-        message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
-        assert "smaller lr (now 9.0)" in message
+    def test_training_that_diverges_leaves_nothing_behind_but_the_lock(self, call, tmp_path):
+        run = tmp_path / "run"
+        changes = ("--epochs=90", "--lr=9")
+        code, _, errors = call("detect", "builtin", "--out", run, *OPTIONS, *changes)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "smaller lr (now 9.0)" in errors
+        assert [path.name for path in run.iterdir()] == [".lock"]
 
     def test_characters_that_the_output_cannot_encode_are_escaped(self, tmp_path):
         table = {"id": ["漢", "b", "c"], "x": [1.0, 2.0, 4.0]}
