@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from egoscore.errors import DatasetError
 from egoscore.load import families
+from egoscore.runtime import ProcessWide
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,6 +269,7 @@ def fetch(url: str, file_name: str, sha256: str | None) -> Path:
     return Path(file)
 
 
+@ProcessWide
 @contextmanager
 def _quiet_pooch() -> Iterator[None]:
     import pooch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -30,6 +29,7 @@ from egoscore.load.unpack import (
     read_member,
 )
 from egoscore.notes import Note
+from egoscore.runtime import no_warnings
 
 # Names in files of the field, in the order in which they are looked for.
 ADJACENCY = ("network", "adj", "adj_matrix", "adjacency", "a", "w", "graph")
@@ -157,8 +157,7 @@ def read_mat(path: Path) -> dict[str, Any]:
             )
         _check_mat(file, path)
     wanted = {*ADJACENCY, *FEATURES, *LABELS}
-    with warnings.catch_warnings(), parsing(path):
-        warnings.simplefilter("ignore")
+    with no_warnings(), parsing(path):
         variables = whosmat(path)
         names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
         found: Mapping[str, Any] = loadmat(path, variable_names=names, spmatrix=False)
