@@ -23,7 +23,7 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.build import build_graph
 from egoscore.load.options import Loaded, Options
 from egoscore.load.table import ArrowTable
-from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing, plain_ending
+from egoscore.load.unpack import ANY_ERROR, STREAM_ERRORS, open_stream, parsing, plain_ending
 from egoscore.notes import Note
 from egoscore.runtime import no_warnings
 
@@ -49,7 +49,7 @@ def read_graph_xml(path: Path, options: Options) -> Loaded:
     _refuse_document_type(content, path)
     is_gexf = plain_ending(path) == ".gexf"
     read = nx.read_gexf if is_gexf else nx.read_graphml
-    with no_warnings(), parsing(path):
+    with no_warnings(), parsing(path, ANY_ERROR):
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
     drops_names = is_gexf and _drop_names([node for _, node in graph.nodes(data=True)])
@@ -106,7 +106,7 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    with parsing(path), suppress(_RootReachedError):
+    with parsing(path, ANY_ERROR), suppress(_RootReachedError):
         parser.Parse(content, True)
 
 

@@ -30,7 +30,13 @@ from egoscore.load.matrix_files import (
     refuse_column_options,
 )
 from egoscore.load.options import Loaded, Options
-from egoscore.load.unpack import open_archive, open_archive_file, parsing, read_member
+from egoscore.load.unpack import (
+    ANY_ERROR,
+    open_archive,
+    open_archive_file,
+    parsing,
+    read_member,
+)
 from egoscore.notes import Note
 from egoscore.runtime import no_warnings
 
@@ -147,10 +153,9 @@ def _repacked(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
 
 
 def _unpickle(container: io.BytesIO, path: Path) -> Any:
-    with parsing(path), _TORCH_LOCK, no_warnings():
+    with _TORCH_LOCK, no_warnings(), _only_stand_ins(), parsing(path, ANY_ERROR):
         try:
-            with _only_stand_ins():
-                return torch.load(container, map_location="cpu", weights_only=True)
+            return torch.load(container, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:
             foreign = re.search(r"GLOBAL ([\w.]+)", str(error))
             if foreign is None:
