@@ -25,7 +25,7 @@ from egoscore.report.html import render_report
 from egoscore.report.ranking import id_column, ranking, write_spreadsheet
 from egoscore.report.top_nodes import TOP
 from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
-from egoscore.run.files import replacing, save_json, write_text
+from egoscore.run.files import replacing, save_json, write_text, writing
 from egoscore.run.graph_store import save_graph
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
@@ -85,7 +85,8 @@ def _write(
     with bars("Writing", 4 * graph.num_nodes + graph.num_edges, "rows") as advance:
         detector.save(folder / MODEL_FILE)
         write_table(table, folder / SCORES_FILE, advance=advance)
-        with replacing(folder / "scores.csv") as draft:
+        sheet = folder / "scores.csv"
+        with replacing(sheet) as draft, writing(sheet):
             write_spreadsheet(table, draft)
         advance(graph.num_nodes)
         save_graph(graph, id_column(graph.ids), folder, advance)

@@ -1,5 +1,6 @@
 """The command line: options, output, and errors of one line."""
 
+import errno
 import importlib.metadata
 import inspect
 import json
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from jinja2 import TemplateNotFound
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import egoscore
@@ -544,9 +546,13 @@ class TestRefusals:
         assert asked == [tmp_path]
         assert not (tmp_path / "a").exists()
 
-    def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
-        message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
-        assert "smaller lr (now 9.0)" in message
+    def test_training_that_diverges_leaves_nothing_behind_but_the_lock(self, call, tmp_path):
+        run = tmp_path / "run"
+        changes = ("--epochs=90", "--lr=9")
+        code, _, errors = call("detect", "builtin", "--out", run, *OPTIONS, *changes)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "smaller lr (now 9.0)" in errors
+        assert [path.name for path in run.iterdir()] == [".lock"]
 
     def test_characters_that_the_output_cannot_encode_are_escaped(self, tmp_path):
         table = {"id": ["漢", "b", "c"], "x": [1.0, 2.0, 4.0]}
@@ -573,6 +579,20 @@ class TestRefusals:
             )
         assert done.returncode == 2
         assert done.stderr == "egoscore: Cannot write the output: No space left on device.\n"
+
+    @pytest.mark.parametrize(
+        "defect", [TemplateNotFound("a.html"), OSError("ours"), OSError(errno.ENOENT, "ours")]
+    )
+    def test_other_errors_of_the_system_are_not_blamed_on_the_output(
+        self, call, monkeypatch, defect
+    ):
+        def fail(*_):
+            raise defect
+
+        monkeypatch.setattr("egoscore.load.datasets.list_datasets", fail)
+        with pytest.raises(type(defect)) as raised:
+            call("datasets")
+        assert raised.value is defect
 
     def test_a_closed_pipe_does_not_stop_a_run(self, tmp_path):
         """As with `| head`; here the pipe is closed from the start."""

@@ -6,6 +6,7 @@ In: the arguments. Out: calls of the package, output and exit codes. Not here: a
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import re
@@ -19,6 +20,9 @@ from typer.exceptions import TyperException
 from egoscore.cli.bench import bench
 from egoscore.cli.detect import detect
 from egoscore.cli.runs import datasets, explain, report
+
+# What writing to standard output may raise; other errors of the system are defects of ours.
+_CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="egoscore",
@@ -109,7 +113,7 @@ def main() -> None:
         print("egoscore: interrupted.", file=sys.stderr)
         sys.exit(130)
     except OSError as error:
-        if error.filename is not None:
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
         _refuse(f"Cannot write the output: {error.strerror}.")

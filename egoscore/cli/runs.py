@@ -40,15 +40,16 @@ def _explanation(path: Path, node: str, bars: Bars) -> tuple[Explanation, str]:
     """The explanation, and the preset of the run."""
     with bars("Explaining", 3, "steps") as advance:
         from egoscore.detector import EgoScore
-        from egoscore.run.reader import Run
+        from egoscore.run.reader import Run, reading
 
-        run = Run.open(path)
-        detector = run.detector(EgoScore.load)
-        advance(1)
-        _ = run.graph  # checks it, and says how to repair it
-        advance(1)
-        found = detector.explain(node)
-        advance(1)
+        with reading(path):
+            run = Run.open(path)
+            detector = run.detector(EgoScore.load)
+            advance(1)
+            _ = run.graph  # checks it, and says how to repair it
+            advance(1)
+            found = detector.explain(node)
+            advance(1)
     return found, detector.preset
 
 

@@ -13,7 +13,7 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       infer         what a column holds (cell_formats, numbers, dates)
       node_features, edge_weights   columns and weights as features
     graph_files, matrix_files, pyg_files   files with a whole graph
-    datasets        data sets by name; generate* make some of them
+    datasets        data sets by name; generate* and families make some of them
 """
 
 from __future__ import annotations

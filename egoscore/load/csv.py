@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import lzma
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -61,10 +60,8 @@ class CsvTable(Table):
         """The dialect, from as much of the file as it takes to see two rows."""
         size = _HEAD
         while True:
-            try:
+            with self._unpacking():
                 head = first_bytes(self._path, size, self.name)
-            except STREAM_ERRORS as error:
-                raise self._damaged() from error
             if not head:
                 raise empty(self.name)
             is_whole = len(head) < size
@@ -116,8 +113,8 @@ class CsvTable(Table):
         raise self._damaged() from error
 
     def _read(self, columns: Sequence[str], encoded: Collection[str]) -> dict[str, pa.ChunkedArray]:
+        title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
         try:
-            title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
             with self._open() as stream, self.bars(title, size, BYTES) as advance:
                 batches = _with_progress(self._parse(stream, columns), stream, advance)
                 table = collect(batches, dict.fromkeys(columns, pa.string()), encoded)
@@ -125,8 +122,6 @@ class CsvTable(Table):
             raise InputError(
                 f"{self.name} has a row of more than {_BLOCK >> 20} MB; is a quote left open?"
             ) from error
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise self._damaged() from error
         if stream.has_nul:
             raise not_a_table(self.name)
         if stream.quotes % 2 and self._ends_in_quotes():
@@ -159,7 +154,19 @@ class CsvTable(Table):
 
     def _open(self) -> ByteStream:
         joins_spaces = self._dialect.separator == SPACES
-        return ByteStream(open_stream(self._path, self.name), self._encoding, joins_spaces)
+        with self._unpacking():
+            raw = open_stream(self._path, self.name)
+        return ByteStream(raw, self._encoding, joins_spaces, self._unpacking)
+
+    @contextmanager
+    def _unpacking(self) -> Iterator[None]:
+        """Report errors of decompressors and the system as damage of the file."""
+        try:
+            yield
+        except MemoryError as error:
+            raise InputError(f"{self.name} does not fit into memory.") from error
+        except STREAM_ERRORS as error:
+            raise self._damaged() from error
 
     def _ragged(self) -> InputError:
         """The error for the first row with too many or too few cells."""

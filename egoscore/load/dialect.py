@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from egoscore.errors import InputError, ParameterError
 from egoscore.load.column_names import known_pair, names_columns
 from egoscore.notes import Note
+from egoscore.runtime import ProcessWide
 from egoscore.text import option
 
 SPACES = "  "  # stands for runs of spaces and tabs, which no parser takes as a separator
@@ -186,6 +187,7 @@ def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
     return rows if is_whole or len(rows) == 1 else rows[:-1]
 
 
+@ProcessWide
 @contextmanager
 def _long_cells() -> Iterator[None]:
     """Let the csv module read longer cells than by default."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,8 +23,9 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.build import build_graph
 from egoscore.load.options import Loaded, Options
 from egoscore.load.table import ArrowTable
-from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing, plain_ending
+from egoscore.load.unpack import ANY_ERROR, STREAM_ERRORS, open_stream, parsing, plain_ending
 from egoscore.notes import Note
+from egoscore.runtime import no_warnings
 
 if TYPE_CHECKING:
     import networkx
@@ -49,8 +49,7 @@ def read_graph_xml(path: Path, options: Options) -> Loaded:
     _refuse_document_type(content, path)
     is_gexf = plain_ending(path) == ".gexf"
     read = nx.read_gexf if is_gexf else nx.read_graphml
-    with warnings.catch_warnings(), parsing(path):
-        warnings.simplefilter("ignore")
+    with no_warnings(), parsing(path, ANY_ERROR):
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
     drops_names = is_gexf and _drop_names([node for _, node in graph.nodes(data=True)])
@@ -107,7 +106,7 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    with parsing(path), suppress(_RootReachedError):
+    with parsing(path, ANY_ERROR), suppress(_RootReachedError):
         parser.Parse(content, True)
 
 

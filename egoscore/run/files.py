@@ -24,20 +24,33 @@ LOCK = ".lock"
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Report what the system refuses to write, and where.
+
+    Only calls that write belong inside: a missing template is an OSError, too, but our defect.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file to write to; it is renamed to `path` once it is complete and on disk.
 
-    It has a unique name and must not exist before, so that no symlink is followed.
+    It has a unique name and must not exist before, so that no symlink is followed. What the block
+    itself writes belongs inside `writing`.
     """
     draft = path.with_name(f"{UNFINISHED}{token_hex(8)}-{path.name[-100:]}")
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        with writing(path):
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield draft
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+        with writing(path):
+            with draft.open("rb") as written:
+                os.fsync(written.fileno())
+            draft.replace(path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -59,7 +72,7 @@ def require_intact(path: Path, found: str, written: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the file by `text`."""
-    with replacing(path) as draft:
+    with replacing(path) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")
 
 
@@ -74,7 +87,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: dict[str, Any
     # safetensors writes metadata in random order; sorted, equal contents are equal files
     header = json.dumps(_sorted(json.loads(data[8 : 8 + size])), separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
-    with replacing(path) as draft, draft.open("wb") as file:
+    with replacing(path) as draft, writing(path), draft.open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.write(memoryview(data)[8 + size :])
 

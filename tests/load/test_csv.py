@@ -6,6 +6,7 @@ import io
 import time
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -120,6 +121,35 @@ def test_a_gz_that_breaks_off_late_is_told(write, refusal):
     lines = "".join(f"{random.Random(0).random()},{i}\n" for i in range(200_000))
     packed = gzip.compress(("a,b\n" + lines).encode())
     assert "damaged" in refusal(cells, write("t.csv.gz", packed[: len(packed) // 2]))
+
+
+@pytest.mark.parametrize("work", ["collect", "_with_progress"])
+@pytest.mark.parametrize("defect", [OSError, EOFError])
+def test_a_defect_of_ours_is_not_blamed_on_the_file(write, monkeypatch, work, defect):
+    def fail(*_):
+        raise defect("ours")
+
+    table = CsvTable(write("t.csv", "a,b\n1,2\n"))
+    monkeypatch.setattr(csv_module, work, fail)
+    with pytest.raises(defect, match="ours"):
+        table.read(["a"])
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [(MemoryError, "memory"), (pa.ArrowMemoryError, "memory"), (OSError, "damag")],
+)
+def test_what_reading_the_file_raises_is_told(write, monkeypatch, refusal, error, word):
+    class Failing(io.BytesIO):
+        def read(self, *_):
+            raise error("cannot be read")
+
+    path = write("t.csv", "a,b\n1,2\n")
+    table = CsvTable(path)
+    monkeypatch.setattr(csv_module, "open_stream", lambda *_: Failing())
+    assert word in refusal(table.read, ["a"])
+    monkeypatch.setattr("egoscore.load.unpack.open_stream", lambda *_: Failing())
+    assert word in refusal(CsvTable, path)
 
 
 def test_a_row_longer_than_any_is_told(write, refusal, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from egoscore.load.parquet import ParquetTable, open_arrow
 from egoscore.load.source import load_source, read_source
+from egoscore.load.table import is_text
 
 
 def write_folder(folder, nodes, edges):
@@ -106,3 +107,51 @@ def test_arrow_files(tmp_path, refusal):
     assert open_arrow(path).read(["a"])["a"].to_pylist() == ["x", "y"]
     path.write_bytes(path.read_bytes()[:-30])
     assert "not a complete Arrow file" in refusal(open_arrow, path)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_every_type_of_text_is_read(tmp_path, kind):
+    assert is_text(kind)
+    nodes = {name: pa.array(NODES["id"], kind) if name == "id" else NODES[name] for name in NODES}
+    nodes["place"] = pa.array(["north", "south", "north"], kind)
+    edges = {name: pa.array(EDGES[name], kind) for name in ("from", "to")}
+    folder = write_folder(tmp_path, nodes, edges)
+    for encoded in ((), ("place",)):
+        column = ParquetTable(tmp_path / "nodes.parquet").read(["place"], encoded)["place"]
+        assert column.to_pylist() == ["north", "south", "north"]
+    assert ParquetTable(tmp_path / "nodes.parquet").sample("place").to_pylist()[0] == "north"
+    graph = load_source(folder)
+    assert graph.ids.tolist() == NODES["id"]
+    assert graph.num_edges == 2
+    feather.write_feather(pa.table(nodes), str(tmp_path / "nodes.feather"))
+    (tmp_path / "nodes.parquet").unlink()
+    again = load_source(folder)
+    assert again.feature_names == graph.feature_names
+    np.testing.assert_array_equal(again.features, graph.features)
+
+
+class TestOurOwnErrors:
+    """They are not blamed on the file."""
+
+    @pytest.mark.parametrize("work", ["collect", "_plain", "check_growth"])
+    @pytest.mark.parametrize("defect", [pa.ArrowNotImplementedError, OSError, pa.ArrowInvalid])
+    def test_a_defect_surfaces_as_itself(self, tmp_path, monkeypatch, work, defect):
+        def fail(*_):
+            raise defect("ours")
+
+        pq.write_table(pa.table(NODES), tmp_path / "t.parquet")
+        table = ParquetTable(tmp_path / "t.parquet")
+        monkeypatch.setattr(f"egoscore.load.parquet.{work}", fail)
+        with pytest.raises(defect, match="ours"):
+            table.read(["id", "age"])
+
+    @pytest.mark.parametrize("error", [pa.ArrowMemoryError, MemoryError])
+    def test_running_out_of_memory_is_not_damage(self, tmp_path, monkeypatch, refusal, error):
+        def fail(*_, **__):
+            raise error("malloc of size 10000000 failed")
+
+        pq.write_table(pa.table(NODES), tmp_path / "t.parquet")
+        table = ParquetTable(tmp_path / "t.parquet")
+        monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: map(fail, [1]))
+        assert "memory" in refusal(table.read, ["age"])
+        assert "memory" in refusal(table.sample, "age")
