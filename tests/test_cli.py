@@ -652,6 +652,7 @@ class TestStart:
             (["detect", "varied-5"], [f"varied-5{n}" for n in range(4)]),
             (["detect", "--preset", ""], ["default", "paper"]),
             (["detect", "--impute", "m"], ["median"]),
+            (["detect", "--impute", "n"], ["none"]),
             (["detect", "no-such"], []),
         ],
     )

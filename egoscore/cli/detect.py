@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.load import Loaded, Options
 
+_IMPUTE = ("median", "none")
 _LISTS = ("features", "ignore", "categories")
 
 
@@ -45,7 +46,10 @@ TABLE_OPTIONS = {
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
     "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
     "directed": Annotated[bool | None, _column("Whether edges have a direction.", " ")],
-    "impute": Annotated[str | None, _column("Fill in missing values.", "median", "median")],
+    "impute": Annotated[
+        str | None,
+        _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
+    ],
     "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
 }
 

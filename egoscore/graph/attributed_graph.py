@@ -35,7 +35,8 @@ class AttributedGraph:
         features: (N, F) float32.
         ids: (N,) the user's node ids.
         directed: whether u → v differs from v → u.
-        labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
+        labels: (N,) int8, 1 for a known outlier, 0 for a normal node, -1 where that is unknown;
+            only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, inputs of a model about the nodes that it does not model.
@@ -95,9 +96,8 @@ class AttributedGraph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        known = (
-            "" if self.labels is None else f", {counted(int(self.labels.sum()), 'known outlier')}"
-        )
+        outliers = 0 if self.labels is None else int(np.count_nonzero(self.labels == 1))
+        known = "" if self.labels is None else f", {counted(outliers, 'known outlier')}"
         return (
             f"AttributedGraph({counted(self.num_nodes, 'node')}, "
             f"{counted(self.num_edges, f'{kind} edge')}, "

@@ -82,11 +82,9 @@ def build_graph(
         joined = join_ends(ends, notes, bars)
     else:
         loaded, ids = read_nodes(nodes, names, ends, options, notes)
-        # nodes without a row have no label, and labels cannot be imputed
-        keeps_extra = options.impute is not None and options.label is None
         columns = [*ends, ids]
         del ends, ids
-        joined = join_tables(columns, keeps_extra, notes, bars)
+        joined = join_tables(columns, options.impute is not None, notes, bars)
         release_memory()
         labels = take_labels(loaded, nodes, options, joined.extra, notes)
         features = read_features(loaded, nodes, options, joined.extra, notes)

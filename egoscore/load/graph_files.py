@@ -173,10 +173,11 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _labels(graph: networkx.Graph[Any], label: str | None) -> NDArray[np.int8] | None:
-    """The labels if there is one for every node and all are 0 or 1."""
+    """The labels if all that are there are 0 or 1."""
     values = [_scalar(data.get(label)) for data in graph.nodes.values()]
-    if any(value is None for value in values):
+    if all(value is None for value in values):
         return None
+    values = [np.nan if value is None else value for value in values]
     try:
         array = np.array(values)
     except ValueError:

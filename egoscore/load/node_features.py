@@ -149,9 +149,8 @@ def _refuse_damage(columns: list[Column], table: Table) -> None:
     ]
     if found:
         raise InputError(
-            f"{table.name}: {', and '.join(found)}; correct that, pass "
-            f"{option('impute', 'median')} to treat such cells as missing, or leave columns out "
-            f"with {option('ignore')}."
+            f"{table.name}: {', and '.join(found)}; correct that, omit {option('impute', 'none')} "
+            f"to treat such cells as missing, or leave columns out with {option('ignore')}."
         )
 
 
@@ -159,9 +158,9 @@ def _refuse_missing(columns: list[Column], table: Table) -> None:
     gaps = [f"'{c.name}' ({c.num_missing})" for c in columns if c.num_missing]
     if gaps:
         raise InputError(
-            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, pass "
-            f"{option('impute', 'median')} to fill them and flag where they were, or leave columns "
-            f"out with {option('ignore')}."
+            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, omit "
+            f"{option('impute', 'none')} to fill them with medians and flag where they were, or "
+            f"leave columns out with {option('ignore')}."
         )
 
 

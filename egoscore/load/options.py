@@ -26,7 +26,8 @@ class Options:
         label: the column that marks known outliers; only used to evaluate.
         weight: a numeric column of the edge table to turn into node features.
         directed: whether an edge from a to b differs from one from b to a.
-        impute: "median" to fill missing values; None to refuse them.
+        impute: "median" to fill missing values and flag where they were; None or "none" to refuse
+            them.
         encoding: the encoding of text files; None to detect it.
     """
 
@@ -39,12 +40,14 @@ class Options:
     label: str | None = None
     weight: str | None = None
     directed: bool = False
-    impute: str | None = None
+    impute: str | None = "median"
     encoding: str | None = None
 
     def __post_init__(self) -> None:
+        if self.impute == "none":
+            object.__setattr__(self, "impute", None)
         if self.impute not in (None, "median"):
-            raise ParameterError("impute", "None or 'median'", self.impute, "Options")
+            raise ParameterError("impute", "'median' or 'none'", self.impute, "Options")
         for name in ("features", "ignore", "categories"):
             given = getattr(self, name)
             if given is not None:  # Python users may pass a list or a single name

@@ -113,8 +113,8 @@ def _without_row(edges: str, nodes: str, count: int, example: Any) -> str:
 
 def _dropped(lost_edges: int, **fields: Any) -> str:
     return (
-        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}; "
-        f"{option('impute', 'median')} keeps them."
+        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}, as "
+        f"{option('impute', 'none')} says."
     )
 
 
@@ -126,12 +126,9 @@ def _respelled(count: int, example: str, known: str) -> str:
     )
 
 
-def _labels_incomplete(column: str, count: int) -> str:
-    return (
-        f"{counted(count, 'node')} only in the edges {'has' if count == 1 else 'have'} no label, "
-        f"so column '{column}' is not used; {option('label', column)} uses it and drops these "
-        "nodes."
-    )
+def _labels(table: str, column: str, known: int, count: int) -> str:
+    of = "" if known == count else f"; the label of {known:,} of {counted(count, 'node')} is known"
+    return f"{_column(table, column)} marks known outliers{of}."
 
 
 def _isolated(table: str, count: int) -> str:
@@ -214,8 +211,7 @@ LOADING: dict[str, Callable[..., str]] = {
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
     # labels
-    "labels": lambda table, column: f"{_column(table, column)} marks known outliers.",
-    "labels-incomplete": _labels_incomplete,
+    "labels": _labels,
     "label-words": lambda table, column, normal, outlier: (
         f"{_column(table, column)} holds {normal} and {outlier}; {outlier} means an outlier."
     ),
@@ -248,8 +244,7 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "placeholder": lambda table, column, value, count: (
         f"{_column(table, column)} is {value} in {counted(count, 'row')}, far from all other "
-        f"values; if that means unknown, leave these cells empty and pass "
-        f"{option('impute', 'median')}."
+        "values; if that means unknown, leave these cells empty."
     ),
     "weights-missing": lambda table, column, count: (
         f"{_column(table, column)} is missing for {counted(count, 'edge')}: filled with the "

@@ -80,7 +80,7 @@ BY_POSITION = {"source": "p", "target": "q", "because": "position"}
     ],
 )
 def test_the_two_columns_that_hold_ids_of_the_nodes_are_the_ends(read, noted, edges, nodes):
-    reading = read(edges, nodes)
+    reading = read(edges, nodes, impute="none")
     assert noted(reading, "ends-guessed", **BY_IDS)
     assert reading.graph.num_edges == 2
 

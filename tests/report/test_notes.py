@@ -61,11 +61,10 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "nodes-without-row-kept": (LOST, ("3 nodes", "kept", "imputed")),
     "nodes-without-row-dropped": (
         LOST | {"lost_edges": 5},
-        ("3 nodes", "5 edges", "impute='median'"),
+        ("3 nodes", "5 edges", "impute='none'"),
     ),
     "isolated-nodes": ({"table": TABLE, "count": 2}, ("2 nodes", "no edges")),
-    "labels": (OF_COLUMN, ("outliers",)),
-    "labels-incomplete": ({"column": "fraud", "count": 2}, ("2 nodes", "label='fraud'")),
+    "labels": (OF_COLUMN | {"known": 1200, "count": 3000}, ("outliers", "1,200 of 3,000 nodes")),
     "label-words": (OF_COLUMN | {"normal": "no", "outlier": "yes"}, ("outlier",)),
     "answer-left-out": (OF_COLUMN, ("label='monthly income'", "features=")),
     "answer-not-binary": (OF_COLUMN, ("0 and 1", "features=")),
@@ -94,7 +93,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     ),
     "placeholder": (
         OF_COLUMN | {"value": "-999", "count": 7},
-        ("7 rows", "impute='median'"),
+        ("7 rows", "empty"),
     ),
     "weights-missing": (OF_COLUMN | {"count": 9}, ("9 edges", "median")),
     "weight-features": ({"column": "amount"}, ("total", "mean", "largest")),
@@ -230,9 +229,9 @@ class TestVariants:
         )
 
     def test_on_the_command_line_parameters_are_options(self):
-        fields, _ = EXAMPLES["placeholder"]
+        fields, _ = EXAMPLES["nodes-without-row-dropped"]
         with command_line_options():
-            assert "--impute median" in render(Note.info("placeholder", **fields))
+            assert "--impute none" in render(Note.info("nodes-without-row-dropped", **fields))
 
 
 def note_calls() -> Iterator[tuple[str, ast.Call]]:
