@@ -16,7 +16,21 @@ KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure
 LOGARITHM = "logarithm"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
-_YEARS = ("year", "jahr", "année", "annee", "anno", "año")
+_YEARS = (
+    "year",
+    "jahr",
+    "années",
+    "année",
+    "annee",
+    "anno",
+    "año",
+    "yr",
+    "founded",
+    "born",
+    "built",
+)
+# Last words in the name of a column whose numbers are names.
+_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _ROUNDING = 1e-9
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
@@ -69,8 +83,9 @@ class FeatureColumn:
 
     @property
     def _is_year(self) -> bool:
-        """Whether it is called as if it held years: birth_year, yearID."""
-        return any(word.casefold() in _YEARS for word in words_of(self.name))
+        """Whether it is called as if it held years: birth_year, yearID, Baujahr."""
+        words = [word.casefold() for word in words_of(self.name)]
+        return any(word in _YEARS or word.endswith(_YEARS[:2]) for word in words)
 
     def value(self, stored: float) -> float:
         """A value of the feature as the number the user knows, without digits of rounding."""
@@ -110,7 +125,9 @@ class FeatureColumn:
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
         sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
-        if self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
+        if self.kind == "number" and is_code(self.name):
+            size = f"{abs(value):.0f}" if abs(value) >= _FIRST_YEAR else size
+        elif self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
             size = size.replace(",", "")
         return f"{sign}{self.before}{size}{self.after}"
 
@@ -118,6 +135,16 @@ class FeatureColumn:
 def words_of(name: str) -> list[str]:
     """The words in the name of a column: birthDate, opened_on, AirportID."""
     return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+
+
+def last_word(name: str) -> str:
+    """The last word in the name of a column, which says what it holds: home_zip, userID."""
+    return words_of(name)[-1].casefold() if words_of(name) else ""
+
+
+def is_code(name: str) -> bool:
+    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
+    return last_word(name) in _CODES
 
 
 def _moment(days: float, digits: int) -> str:

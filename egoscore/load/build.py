@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.feature_column import is_code
 from egoscore.graph.structure import describe_structure, fill_structure
-from egoscore.load.column_names import find, is_code, named_in
+from egoscore.load.column_names import find, named_in
 from egoscore.load.column_roles import find_ends
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
 from egoscore.load.ids import IdColumn, as_numpy, read_ids

@@ -11,18 +11,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.load.column_names import find, is_code
+from egoscore.graph.feature_column import FeatureColumn, is_code
+from egoscore.load.column_names import find
 from egoscore.load.infer import Column, Unusable, as_categories, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
+from egoscore.load.row_names import without_row_names
 from egoscore.load.table import SAMPLE, Table, decoded, is_text
 from egoscore.notes import Note, damage_phrase, unusable_phrase
 from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
-_UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
-_MAX_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
 # Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
 _NINES = [float("9" * digits) for digits in range(2, 9)]
 _PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
@@ -81,6 +80,8 @@ def _infer_columns(
                 found = as_categories(name, column, table.name)
             else:
                 found = _infer(name, column, table, notation)
+                if isinstance(found, Column) and options.features is None:
+                    found = without_row_names(found, table)
             del column
             advance(1)
             if isinstance(found, Column):
@@ -129,16 +130,7 @@ def _infer(
     if len(column) >= MANY_ROWS:
         del column
         release_memory()
-    is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
-    if is_nameless and isinstance(found, Column) and _counts_rows(found):
-        return Unusable(name, "row-numbers")
     return found
-
-
-def _counts_rows(column: Column) -> bool:
-    """Whether a column is 0, 1, 2 ... or 1, 2, 3 ..., like the index that pandas writes."""
-    steps = np.diff(column.parts[0][:_MAX_EXACT])
-    return column.kind == "number" and bool((steps == 1).all())
 
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:

@@ -57,10 +57,20 @@ def read_nodes(
         others = {"features": set(chosen), "ignore": ignored, "id": {id_name}}
         _refuse_twice("label", [label], others)
     del loaded[id_name]
-    if options.features is not None:
+    if options.features is None:
+        _drop_index(loaded, nodes, notes)
+    else:
         wanted = dict.fromkeys([*chosen, label])
         loaded = {c: loaded[c] for c in wanted if c in loaded}
     return loaded, ids
+
+
+def _drop_index(loaded: dict[str, pa.ChunkedArray], nodes: Table, notes: list[Note]) -> None:
+    """Remove the index of a pandas frame, which names rows."""
+    for name in nodes.index & loaded.keys():
+        del loaded[name]
+        fields = {"table": nodes.name, "column": name, "reason": "index"}
+        notes.append(Note.info("column-unusable", **fields))
 
 
 def _label_column(table: Table, given: str | None) -> str | None:

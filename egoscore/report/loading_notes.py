@@ -87,6 +87,14 @@ def _categories(table: str, column: str, count: int, traits: Sequence[str]) -> s
     return f"{_column(table, column)} has {count} {values}, each a feature of 0 and 1{also}."
 
 
+def _unusable(table: str, column: str, reason: str, **fields: Any) -> str:
+    is_usable = reason in ("index", "ids", "all-different")
+    advice = f"; {option('features')} uses it" if is_usable else ""
+    return (
+        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out{advice}."
+    )
+
+
 def _missing(table: str, column: str, count: int, fill: str) -> str:
     return (
         f"{_column(table, column)} is missing for {counted(count, 'node')}: {_FILLS[fill]}, with a "
@@ -230,9 +238,7 @@ LOADING: dict[str, Callable[..., str]] = {
     "column-constant": lambda table, column: (
         f"{_column(table, column)} has the same value everywhere and is left out."
     ),
-    "column-unusable": lambda table, column, reason, **fields: (
-        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out."
-    ),
+    "column-unusable": _unusable,
     "column-damaged": lambda table, column, **fields: (
         f"{_column(table, column)} {damage_phrase(**fields)}: treated as missing."
     ),

@@ -175,10 +175,22 @@ def test_two_values_have_no_digits_beyond_single_precision():
         ("yearly income", 1997.0, "1,997"),
         ("year", 12000.0, "12,000"),
         ("amount", 1997.0, "1,997"),
+        ("Baujahr", 1997.0, "1997"),
+        ("year_founded", 1850.0, "1850"),
+        ("zip", 80331.0, "80331"),
+        ("AirportID", 1234567.0, "1234567"),
+        ("code", 12.5, "12.5"),
+        ("id", -12345.0, "-12345"),
+        ("idea", 12345.0, "12,345"),
     ],
 )
-def test_years_have_no_comma(name, value, text):
+def test_years_and_codes_have_no_comma(name, value, text):
     assert FeatureColumn(name).show(value) == text
+
+
+def test_ids_with_an_offset_have_all_their_digits():
+    assert FeatureColumn("page_id", offset=145_647_315_578_475.0).show(7.0) == "145647315578482"
+    assert FeatureColumn("zip").show_both(80331.0, 80332.0) == ("80331", "80332")
 
 
 def test_of_what_single_precision_does_not_hold_seven_digits_are_told():

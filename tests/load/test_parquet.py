@@ -53,7 +53,7 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
         ({**NODES, "id": ["ann", None, "eve"]}, {"a": ["ann"], "b": ["eve"]}, "1 row without"),
         ({"age": [1, 2]}, EDGES, "needs a column 'id'"),
         (NODES, {"from": ["ann"]}, "needs two columns"),
-        (NODES, {"from": ["ann", "ann", "x"], "to": ["bob", "joe", "y"]}, "'joe'"),
+        (NODES, {"from": ["joe", "w", "ann"], "to": ["bob", "x", "y"]}, "'joe'"),
         (NODES, {"from": [[1]], "to": [[2]]}, "turn them into text or whole numbers"),
         ({**NODES, "id": ["ann", "ann", "eve"]}, EDGES, "'ann' occurs more than once"),
         ({"id": [1, 1], "x": [0.0, 1.0]}, {"a": [1], "b": [1]}, "1 occurs more than once"),
