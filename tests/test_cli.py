@@ -44,7 +44,7 @@ DEFAULT, PAPER = (
     [field.name for field in fields(settings_of(preset))] for preset in ("default", "paper")
 )
 OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "categories",
-             "label", "weight", "impute", "encoding"}  # fmt: skip
+             "label", "weight", "impute", "encoding", "columns", "node_columns"}  # fmt: skip
 HEAVY = ("torch", "numba", "scipy", "sklearn", "pyarrow", "networkx", "torch_geometric")
 
 

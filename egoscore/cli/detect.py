@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from egoscore.load import Loaded, Options
 
 _IMPUTE = ("median", "none")
-_LISTS = ("features", "ignore", "categories")
+_LISTS = ("features", "ignore", "categories", "columns", "node_columns")
 
 
 def _option(text: str, kind: str = "", panel: str | None = None, *values: str) -> Any:
@@ -50,6 +50,8 @@ TABLE_OPTIONS = {
         str | None,
         _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
     ],
+    "columns": Annotated[list[str] | None, _column("Edges without a header: names.", "A,B,…")],
+    "node_columns": Annotated[list[str] | None, _column("Nodes without a header: names.", "A,B,…")],
     "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
 }
 

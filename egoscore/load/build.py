@@ -15,6 +15,7 @@ from egoscore.graph.feature_column import is_code
 from egoscore.graph.structure import describe_structure, fill_structure
 from egoscore.load.column_names import find, named_in
 from egoscore.load.column_roles import find_ends
+from egoscore.load.dialect import Hints
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
@@ -53,15 +54,20 @@ def _open_tables(
     edges: Any, nodes: Any, options: Options, bars: Bars
 ) -> tuple[Table, Table | None]:
     expected = [name for name in (options.source, options.target, options.weight) if name]
-    edge_table = open_table(edges, "the edge table", expected, options.encoding)
+    hints = Hints(expected, options.encoding, options.columns, are_edges=True)
+    edge_table = open_table(edges, "the edge table", hints)
     node_table = None
     if nodes is not None:
         names = (options.id, options.label, *(options.features or ()))
         expected = [name for name in names if name]
-        node_table = open_table(nodes, "the node table", expected, options.encoding)
+        hints = Hints(expected, options.encoding, options.node_columns)
+        node_table = open_table(nodes, "the node table", hints)
     tables = [table for table in (edge_table, node_table) if table is not None]
     for table in tables:
         table.bars = bars
+    for table, name in zip(tables, ("columns", "node_columns"), strict=False):
+        if not table.separator:
+            options.refuse((name,), f"{table.name} has names of columns")
     if not any(table.separator for table in tables):
         options.refuse(("encoding",), "no table is a text file")
     return edge_table, node_table
@@ -73,7 +79,7 @@ def build_graph(
     """The graph in two open tables."""
     if nodes is None:
         reason = "there is no table of nodes"
-        options.refuse(("id", "features", "categories", "label"), reason)
+        options.refuse(("id", "features", "categories", "label", "node_columns"), reason)
     _refuse_unknown_ignored(edges, nodes, options)
     notes: list[Note] = []
     names = find_ends(edges, nodes, options, notes)

@@ -159,9 +159,13 @@ LOADING: dict[str, Callable[..., str]] = {
     "separator": lambda table, separator: (
         f"{table}: cells are separated by {_SEPARATORS.get(separator, repr(separator))}."
     ),
-    "no-header": lambda table: (
-        f"{table}: the first line is read as data, so columns are called 'column 1', 'column 2' "
-        "and so on."
+    "no-header": lambda table, columns, edges: (
+        f"{table}: there is no header; the first line is read as data and columns are called "
+        f"{quoted(columns)}; name them with {option('columns' if edges else 'node_columns')}."
+    ),
+    "columns-given": lambda table, columns, header: (
+        f"{table}: columns are called {quoted(columns)}, as specified, and the first line is read "
+        f"as {'a header' if header else 'data'}."
     ),
     "mixed-types": lambda table, column: (
         f"{_column(table, column)} mixes types and is read as text."

@@ -20,7 +20,7 @@ def test_impute_is_the_median_or_nothing():
         Options(impute="mean")
 
 
-NAMING = ("source", "target", "id", "features", "ignore", "label", "weight")
+NAMING = ("source", "target", "id", "features", "ignore", "label", "weight", "columns")
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,15 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "encoding-detected": ({"table": TABLE, "encoding": "UTF-16"}, ()),
     "encoding-given": ({"table": TABLE, "encoding": "cp1251"}, ()),
     "encoding-guessed": ({"table": TABLE, "encoding": "Windows-1252"}, ("encoding=",)),
+    "columns-given": (
+        {"table": TABLE, "columns": ["p", "q"], "header": False},
+        ("'p', 'q'", "as data"),
+    ),
     "separator": ({"table": TABLE, "separator": ";"}, ("semicolons",)),
-    "no-header": ({"table": TABLE}, ("column 1",)),
+    "no-header": (
+        {"table": TABLE, "columns": ["column 1", "column 2"], "edges": False},
+        ("column 1", "node_columns="),
+    ),
     "mixed-types": (OF_COLUMN, ("text",)),
     "undirected-file": ({"file": FILE}, ("directed=",)),
     "node-names-left-out": (OF_COLUMN, ("left out",)),
