@@ -41,6 +41,8 @@ class AttributedGraph:
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, inputs of a model about the nodes that it does not model.
         columns: F descriptions of what the features are to the user; () where all are numbers.
+        categories: codes (N,) int32 of columns with more categories than there are features for,
+            by their names; -1 where a node has none.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -56,6 +58,7 @@ class AttributedGraph:
     dropped_duplicates: int = 0
     positions: NDArray[np.float32] | None = None
     columns: tuple[FeatureColumn, ...] = ()
+    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
 
     @property
     def is_structural(self) -> bool:

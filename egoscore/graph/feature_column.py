@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 
 from egoscore.text import numeral
 
-KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure")
+KINDS = (
+    "number",
+    "yes/no",
+    "date",
+    "category",
+    "missing",
+    "weight",
+    "structure",
+    "frequency",
+    "agreement",
+)
 LOGARITHM = "logarithm"
+FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
 _YEARS = (
@@ -45,9 +56,10 @@ class FeatureColumn:
     days since 1970, "category" is 1 where the column holds `detail`, "missing" is 1 where the
     column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
     edges, "structure" is computed from the graph itself, with the `detail` `LOGARITHM` as the
-    logarithm of one plus what is counted; `offset` was taken off, so that single precision does
-    for what is left; `before` and `after` stood around every number in the user's cells, such as
-    "$" or " €".
+    logarithm of one plus what is counted, "frequency" is the logarithm of the share of nodes in the
+    same category, "agreement" the share of a node's neighbours in it; `offset` was taken off, so
+    that single precision does for what is left; `before` and `after` stood around every number in
+    the user's cells, such as "$" or " €".
     """
 
     name: str
@@ -69,7 +81,8 @@ class FeatureColumn:
             return f"{self.name} = {self.detail}"
         if self.kind == "missing":
             return f"{self.name} is missing"
-        return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
+        has_detail = self.kind in ("weight", "frequency", "agreement")
+        return f"{self.name} ({self.detail})" if has_detail else self.name
 
     @property
     def is_computed(self) -> bool:
@@ -109,6 +122,9 @@ class FeatureColumn:
 
     def _whole(self, stored: float) -> float:
         """The number in the user's units."""
+        if self.kind in ("frequency", "agreement"):
+            share = math.exp(min(stored, 0.0)) if self.kind == "frequency" else stored
+            return 100.0 * min(max(share, 0.0), 1.0)
         if self.kind != "structure":
             whole = stored + self.offset
             is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
@@ -135,6 +151,20 @@ class FeatureColumn:
 def words_of(name: str) -> list[str]:
     """The words in the name of a column: birthDate, opened_on, AirportID."""
     return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+
+
+def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
+    """The columns, with a number after names whose title is already taken."""
+    result: list[FeatureColumn] = []
+    taken: set[str] = set()
+    for column in columns:
+        number, unique = 1, column
+        while unique.title in taken:
+            number += 1
+            unique = replace(column, name=f"{column.name} #{number}")
+        taken.add(unique.title)
+        result.append(unique)
+    return tuple(result)
 
 
 def last_word(name: str) -> str:

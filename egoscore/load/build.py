@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.graph.feature_column import is_code
+from egoscore.graph.feature_column import is_code, with_unique_titles
 from egoscore.graph.structure import describe_structure, fill_structure
 from egoscore.load.column_names import find, named_in
 from egoscore.load.column_roles import find_ends
 from egoscore.load.dialect import Hints
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
+from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
-from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
+from egoscore.load.node_features import NO_FEATURES, Features, read_features
 from egoscore.load.node_table import read_nodes, take_labels
 from egoscore.load.open_table import CopiedPipe, copy_pipes, open_table
 from egoscore.load.options import Loaded, Options
@@ -96,10 +97,12 @@ def build_graph(
         labels = take_labels(loaded, nodes, options, joined.extra, notes)
         features = read_features(loaded, nodes, options, joined.extra, notes)
     release_memory()  # from the tables, for the graph
+    categories = features.categories
     if weights is not None:
         features = _with_weights(features, weights, joined)
         notes.append(Note.info("weight-features", column=weights.name))
     graph = _graph(joined, features, labels, options, notes, bars)
+    graph = with_agreement(graph, categories)
     release_memory()
     graph = replace(graph, ids=as_numpy(joined.ids))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]

@@ -239,6 +239,10 @@ LOADING: dict[str, Callable[..., str]] = {
     "columns-read": lambda table, kind, columns: f"{table}: {_KINDS[kind]}: {quoted(columns)}.",
     "column-format": _format,
     "column-categories": _categories,
+    "column-frequencies": lambda table, column, count: (
+        f"{_column(table, column)} has {count:,} categories, too many for a feature each; two "
+        "features say how frequent the category of a node is and how many neighbours have the same."
+    ),
     "column-constant": lambda table, column: (
         f"{_column(table, column)} has the same value everywhere and is left out."
     ),
