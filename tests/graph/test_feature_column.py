@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.graph.feature_column import KINDS, LOGARITHM, FeatureColumn, narrowed
+from egoscore.graph.feature_column import (
+    KINDS,
+    LOGARITHM,
+    FeatureColumn,
+    narrowed,
+    with_unique_titles,
+)
 
 
 class TestTitle:
@@ -236,3 +242,29 @@ def test_when_there_is_an_offset(numbers, offset):
 def test_constant_stays_constant():
     narrow, _ = narrowed(np.full(1000, 1_700_000_000.1))
     assert np.ptp(narrow) == 0
+
+
+def test_titles_are_made_different():
+    columns = (
+        FeatureColumn("a = b"),
+        FeatureColumn("a", "category", "b"),
+        FeatureColumn("a", "category", "b"),
+    )
+    titles = [column.title for column in with_unique_titles(columns)]
+    assert titles == ["a = b", "a #2 = b", "a #3 = b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "text", "value"),
+    [
+        ("frequency", float(np.log(0.25)), "25%", 25.0),
+        ("frequency", 0.5, "100%", 100.0),  # what a line expects may be beyond all
+        ("agreement", 0.5, "50%", 50.0),
+        ("agreement", -0.25, "0%", 0.0),
+    ],
+)
+def test_shares_are_percents(kind, stored, text, value):
+    column = FeatureColumn("country", kind, "detail", after="%")
+    assert column.show(stored) == text
+    assert column.value(stored) == pytest.approx(value)
+    assert column.title == "country (detail)"

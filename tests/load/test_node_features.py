@@ -8,9 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from egoscore.graph.feature_column import FeatureColumn
 from egoscore.load import Options, read_tables
-from egoscore.load.node_features import with_unique_titles
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 
@@ -134,16 +132,6 @@ def test_no_usable_column_means_the_structure(read, noted):
     reading = read(EDGES, nodes(word=["w"] * 4))
     assert reading.graph.is_structural
     assert noted(reading, "structural-features")
-
-
-def test_titles_are_made_different():
-    columns = (
-        FeatureColumn("a = b"),
-        FeatureColumn("a", "category", "b"),
-        FeatureColumn("a", "category", "b"),
-    )
-    titles = [column.title for column in with_unique_titles(columns)]
-    assert titles == ["a = b", "a #2 = b", "a #3 = b"]
 
 
 MOMENTS = {

@@ -27,6 +27,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "encoding-detected": ({"table": TABLE, "encoding": "UTF-16"}, ()),
     "encoding-given": ({"table": TABLE, "encoding": "cp1251"}, ()),
     "encoding-guessed": ({"table": TABLE, "encoding": "Windows-1252"}, ("encoding=",)),
+    "column-frequencies": (OF_COLUMN | {"count": 1234}, ("1,234 categories", "neighbours")),
     "columns-given": (
         {"table": TABLE, "columns": ["p", "q"], "header": False},
         ("'p', 'q'", "as data"),
