@@ -14,7 +14,7 @@ from egoscore.errors import InputError, ParameterError
 from egoscore.load.cell_formats import MISSING
 from egoscore.load.column_names import folded, known_pair, names_columns
 from egoscore.notes import Note
-from egoscore.text import counted, option, quoted
+from egoscore.text import are, counted, option, quoted
 
 SPACES = "  "  # stands for runs of spaces and tabs, which no parser takes as a separator
 _SEPARATORS = ("\t", ";", "|", ",", " ")
@@ -261,8 +261,8 @@ def _names_given(
     first, columns = [cell.strip() for cell in rows[0]], list(hints.columns)
     if len(columns) != len(first):
         raise InputError(
-            f"{where} has {counted(len(first), 'column')}, and {counted(len(columns), 'name')} are "
-            f"given for them ({quoted(columns)}); name every column."
+            f"{where} has {counted(len(first), 'column')}, and {counted(len(columns), 'name')} "
+            f"{are(len(columns))} given for them ({quoted(columns)}); name every column."
         )
     is_same = [folded(cell) for cell in first] == [folded(name) for name in columns]
     has_header = is_same or names_columns(first, hints.expected) or _has_text_above_numbers(rows)
