@@ -54,7 +54,8 @@ def quoted(names: Sequence[str], most: int = 12) -> str:
 def option(name: str, value: str | None = None) -> str:
     """A parameter as the user writes it: `impute='median'`, or --impute median in a shell."""
     if _on_command_line.get():
-        return f"--{name}" if value is None else f"--{name} {shlex.quote(value)}"
+        written = f"--{name.replace('_', '-')}"
+        return written if value is None else f"{written} {shlex.quote(value)}"
     return f"`{name}=`" if value is None else f"`{name}={value!r}`"
 
 

@@ -46,7 +46,7 @@ DEFAULT, PAPER = (
     [field.name for field in fields(settings_of(preset))] for preset in ("default", "paper")
 )
 OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "categories",
-             "label", "weight", "impute", "encoding"}  # fmt: skip
+             "label", "weight", "impute", "encoding", "columns", "node_columns"}  # fmt: skip
 HEAVY = ("torch", "numba", "scipy", "sklearn", "pyarrow", "networkx", "torch_geometric")
 
 
@@ -672,6 +672,7 @@ class TestStart:
             (["detect", "varied-5"], [f"varied-5{n}" for n in range(4)]),
             (["detect", "--preset", ""], ["default", "paper"]),
             (["detect", "--impute", "m"], ["median"]),
+            (["detect", "--impute", "n"], ["none"]),
             (["detect", "no-such"], []),
         ],
     )

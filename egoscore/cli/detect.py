@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.load import Loaded, Options
 
-_LISTS = ("features", "ignore", "categories")
+_IMPUTE = ("median", "none")
+_LISTS = ("features", "ignore", "categories", "columns", "node_columns")
 
 
 def _option(text: str, kind: str = "", panel: str | None = None, *values: str) -> Any:
@@ -45,7 +46,12 @@ TABLE_OPTIONS = {
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
     "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
     "directed": Annotated[bool | None, _column("Whether edges have a direction.", " ")],
-    "impute": Annotated[str | None, _column("Fill in missing values.", "median", "median")],
+    "impute": Annotated[
+        str | None,
+        _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
+    ],
+    "columns": Annotated[list[str] | None, _column("Edges without a header: names.", "A,B,…")],
+    "node_columns": Annotated[list[str] | None, _column("Nodes without a header: names.", "A,B,…")],
     "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
 }
 

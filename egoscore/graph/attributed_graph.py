@@ -35,11 +35,14 @@ class AttributedGraph:
         features: (N, F) float32.
         ids: (N,) the user's node ids.
         directed: whether u → v differs from v → u.
-        labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
+        labels: (N,) int8, 1 for a known outlier, 0 for a normal node, -1 where that is unknown;
+            only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, inputs of a model about the nodes that it does not model.
         columns: F descriptions of what the features are to the user; () where all are numbers.
+        categories: codes (N,) int32 of columns with more categories than there are features for,
+            by their names; -1 where a node has none.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -55,6 +58,7 @@ class AttributedGraph:
     dropped_duplicates: int = 0
     positions: NDArray[np.float32] | None = None
     columns: tuple[FeatureColumn, ...] = ()
+    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
 
     @property
     def is_structural(self) -> bool:
@@ -95,9 +99,8 @@ class AttributedGraph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        known = (
-            "" if self.labels is None else f", {counted(int(self.labels.sum()), 'known outlier')}"
-        )
+        outliers = 0 if self.labels is None else int(np.count_nonzero(self.labels == 1))
+        known = "" if self.labels is None else f", {counted(outliers, 'known outlier')}"
         return (
             f"AttributedGraph({counted(self.num_nodes, 'node')}, "
             f"{counted(self.num_edges, f'{kind} edge')}, "

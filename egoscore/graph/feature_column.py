@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -12,11 +12,36 @@ from numpy.typing import NDArray
 
 from egoscore.text import numeral
 
-KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure")
+KINDS = (
+    "number",
+    "yes/no",
+    "date",
+    "category",
+    "missing",
+    "weight",
+    "structure",
+    "frequency",
+    "agreement",
+)
 LOGARITHM = "logarithm"
+FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
-_YEARS = ("year", "jahr", "année", "annee", "anno", "año")
+_YEARS = (
+    "year",
+    "jahr",
+    "années",
+    "année",
+    "annee",
+    "anno",
+    "año",
+    "yr",
+    "founded",
+    "born",
+    "built",
+)
+# Last words in the name of a column whose numbers are names.
+_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _ROUNDING = 1e-9
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
@@ -32,9 +57,10 @@ class FeatureColumn:
     days since 1970, "category" is 1 where the column holds `detail`, "missing" is 1 where the
     column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
     edges, "structure" is computed from the graph itself, with the `detail` `LOGARITHM` as the
-    logarithm of one plus what is counted; `offset` was taken off, so that single precision does
-    for what is left; `before` and `after` stood around every number in the user's cells, such as
-    "$" or " €".
+    logarithm of one plus what is counted, "frequency" is the logarithm of the share of nodes in the
+    same category, "agreement" the share of a node's neighbours in it; `offset` was taken off, so
+    that single precision does for what is left; `before` and `after` stood around every number in
+    the user's cells, such as "$" or " €".
     """
 
     name: str
@@ -56,7 +82,8 @@ class FeatureColumn:
             return f"{self.name} = {self.detail}"
         if self.kind == "missing":
             return f"{self.name} is missing"
-        return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
+        has_detail = self.kind in ("weight", "frequency", "agreement")
+        return f"{self.name} ({self.detail})" if has_detail else self.name
 
     @property
     def is_computed(self) -> bool:
@@ -70,8 +97,9 @@ class FeatureColumn:
 
     @property
     def _is_year(self) -> bool:
-        """Whether it is called as if it held years: birth_year, yearID."""
-        return any(word.casefold() in _YEARS for word in words_of(self.name))
+        """Whether it is called as if it held years: birth_year, yearID, Baujahr."""
+        words = [word.casefold() for word in words_of(self.name)]
+        return any(word in _YEARS or word.endswith(_YEARS[:2]) for word in words)
 
     def value(self, stored: float) -> float:
         """A value of the feature as the number the user knows, without digits of rounding."""
@@ -95,6 +123,9 @@ class FeatureColumn:
 
     def _whole(self, stored: float) -> float:
         """The number in the user's units."""
+        if self.kind in ("frequency", "agreement"):
+            share = math.exp(min(stored, 0.0)) if self.kind == "frequency" else stored
+            return 100.0 * min(max(share, 0.0), 1.0)
         if self.kind != "structure":
             whole = stored + self.offset
             is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
@@ -111,7 +142,9 @@ class FeatureColumn:
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
         sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
-        if self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
+        if self.kind == "number" and is_code(self.name):
+            size = f"{abs(value):.0f}" if abs(value) >= _FIRST_YEAR else size
+        elif self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
             size = size.replace(",", "")
         return f"{sign}{self.before}{size}{self.after}"
 
@@ -119,6 +152,30 @@ class FeatureColumn:
 def words_of(name: str) -> list[str]:
     """The words in the name of a column: birthDate, opened_on, AirportID."""
     return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+
+
+def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
+    """The columns, with a number after names whose title is already taken."""
+    result: list[FeatureColumn] = []
+    taken: set[str] = set()
+    for column in columns:
+        number, unique = 1, column
+        while unique.title in taken:
+            number += 1
+            unique = replace(column, name=f"{column.name} #{number}")
+        taken.add(unique.title)
+        result.append(unique)
+    return tuple(result)
+
+
+def last_word(name: str) -> str:
+    """The last word in the name of a column, which says what it holds: home_zip, userID."""
+    return words_of(name)[-1].casefold() if words_of(name) else ""
+
+
+def is_code(name: str) -> bool:
+    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
+    return last_word(name) in _CODES
 
 
 def _moment(days: float, digits: int) -> str:

@@ -11,6 +11,7 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       ids, join     ids of one type; the ends looked up in the node table
       node_table    labels, and what may be features
       infer         what a column holds (cell_formats, numbers, dates)
+      row_names     columns that only name the rows, which are left out
       node_features, edge_weights   columns and weights as features
     graph_files, matrix_files, pyg_files   files with a whole graph
     datasets        data sets by name; generate* and families make some of them

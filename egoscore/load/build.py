@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.feature_column import is_code, with_unique_titles
 from egoscore.graph.structure import describe_structure, fill_structure
-from egoscore.load.column_names import find, is_code, named_in
+from egoscore.load.column_names import find, named_in
 from egoscore.load.column_roles import find_ends
+from egoscore.load.dialect import Hints
 from egoscore.load.edge_weights import Weights, read_weights, weight_features
+from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
-from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
+from egoscore.load.node_features import NO_FEATURES, Features, read_features
 from egoscore.load.node_table import read_nodes, take_labels
 from egoscore.load.open_table import CopiedPipe, copy_pipes, open_table
 from egoscore.load.options import Loaded, Options
@@ -52,15 +55,20 @@ def _open_tables(
     edges: Any, nodes: Any, options: Options, bars: Bars
 ) -> tuple[Table, Table | None]:
     expected = [name for name in (options.source, options.target, options.weight) if name]
-    edge_table = open_table(edges, "the edge table", expected, options.encoding)
+    hints = Hints(expected, options.encoding, options.columns, are_edges=True)
+    edge_table = open_table(edges, "the edge table", hints)
     node_table = None
     if nodes is not None:
         names = (options.id, options.label, *(options.features or ()))
         expected = [name for name in names if name]
-        node_table = open_table(nodes, "the node table", expected, options.encoding)
+        hints = Hints(expected, options.encoding, options.node_columns)
+        node_table = open_table(nodes, "the node table", hints)
     tables = [table for table in (edge_table, node_table) if table is not None]
     for table in tables:
         table.bars = bars
+    for table, name in zip(tables, ("columns", "node_columns"), strict=False):
+        if not table.separator:
+            options.refuse((name,), f"{table.name} has names of columns")
     if not any(table.separator for table in tables):
         options.refuse(("encoding",), "no table is a text file")
     return edge_table, node_table
@@ -72,7 +80,7 @@ def build_graph(
     """The graph in two open tables."""
     if nodes is None:
         reason = "there is no table of nodes"
-        options.refuse(("id", "features", "categories", "label"), reason)
+        options.refuse(("id", "features", "categories", "label", "node_columns"), reason)
     _refuse_unknown_ignored(edges, nodes, options)
     notes: list[Note] = []
     names = find_ends(edges, nodes, options, notes)
@@ -82,19 +90,19 @@ def build_graph(
         joined = join_ends(ends, notes, bars)
     else:
         loaded, ids = read_nodes(nodes, names, ends, options, notes)
-        # nodes without a row have no label, and labels cannot be imputed
-        keeps_extra = options.impute is not None and options.label is None
         columns = [*ends, ids]
         del ends, ids
-        joined = join_tables(columns, keeps_extra, notes, bars)
+        joined = join_tables(columns, options.impute is not None, notes, bars)
         release_memory()
         labels = take_labels(loaded, nodes, options, joined.extra, notes)
         features = read_features(loaded, nodes, options, joined.extra, notes)
     release_memory()  # from the tables, for the graph
+    categories = features.categories
     if weights is not None:
         features = _with_weights(features, weights, joined)
         notes.append(Note.info("weight-features", column=weights.name))
     graph = _graph(joined, features, labels, options, notes, bars)
+    graph = with_agreement(graph, categories)
     release_memory()
     graph = replace(graph, ids=as_numpy(joined.ids))
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import words_of
+from egoscore.graph.feature_column import last_word, words_of
 from egoscore.text import option, quoted
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ STEMS = _pairs(
     "orig/dest payer/payee buyer/seller debtor/creditor"
 )
 _TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # not from_date
-# Last words in the name of a column whose numbers are names.
-_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
+# Last words in the name of a column of ids, beside those of codes.
+_IDS = ("ids", "uid", "uuid", "guid", "key", "number", "nr", "no")
 # Words in the name of a column of days.
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
 # Not an answer if it holds many different numbers: y is also a coordinate.
@@ -59,10 +59,9 @@ def is_answer(name: str) -> bool:
     return _joined(name) in ANSWERS
 
 
-def is_code(name: str) -> bool:
-    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
-    words = words_of(name)
-    return bool(words) and words[-1].casefold() in _CODES
+def is_id(name: str) -> bool:
+    """Whether the name of a column suggests ids: userid, phone_number."""
+    return _joined(name) in (*SURE_IDS, *LIKELY_IDS) or last_word(name) in _IDS
 
 
 def is_date(name: str) -> bool:

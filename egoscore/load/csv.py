@@ -15,6 +15,7 @@ from egoscore.errors import InputError
 from egoscore.load.dialect import (
     SPACES,
     Dialect,
+    Hints,
     TooShortError,
     detect_dialect,
     guessed_encoding,
@@ -35,20 +36,13 @@ _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 class CsvTable(Table):
     """A text file; cells are text exactly as written, empty ones are missing.
 
-    `expected` are names of columns that identify a header, `encoding` is the one the user
-    specified; messages call the file by its path or by `name`.
+    Messages call the file by its path or by `name`.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        expected: Sequence[str] = (),
-        encoding: str | None = None,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, path: Path, hints: Hints | None = None, name: str | None = None) -> None:
         self._path, self.name = path, name or str(path)
-        self._given_encoding = encoding
-        self._dialect = self._detect(expected)
+        self._hints = hints or Hints()
+        self._dialect = self._detect()
         super().__init__(self.name, self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
@@ -56,7 +50,7 @@ class CsvTable(Table):
         self._encoding = self._dialect.encoding
         self._places = {column: place for place, column in enumerate(self.columns)}
 
-    def _detect(self, expected: Sequence[str]) -> Dialect:
+    def _detect(self) -> Dialect:
         """The dialect, from as much of the file as it takes to see two rows."""
         size = _HEAD
         while True:
@@ -66,7 +60,7 @@ class CsvTable(Table):
                 raise empty(self.name)
             is_whole = len(head) < size
             try:
-                return detect_dialect(head, is_whole, self.name, expected, self._given_encoding)
+                return detect_dialect(head, is_whole, self.name, self._hints)
             except TooShortError as error:
                 if is_whole:
                     raise
@@ -100,8 +94,8 @@ class CsvTable(Table):
     def _recover(self, error: Exception) -> None:
         """Fall back to another encoding if that is the problem; otherwise refuse the file."""
         if isinstance(error, UnicodeError) or "UTF8" in str(error):
-            if self._given_encoding is not None:
-                raise wrong_encoding(self.name, self._given_encoding) from error
+            if self._hints.encoding is not None:
+                raise wrong_encoding(self.name, self._hints.encoding) from error
             if self._encoding not in _FALLBACKS:
                 raise self._damaged() from error
             if self._encoding == "utf-8":

@@ -95,7 +95,7 @@ def _refuse_infinite(column: pa.ChunkedArray, name: str, table: Table) -> None:
 
 def _refuse_gaps(column: Column, table: Table) -> None:
     advice = (
-        f"or pass {option('impute', 'median')} to give such edges the median weight, as every edge "
+        f"or omit {option('impute', 'none')} to give such edges the median weight, as every edge "
         "needs a weight"
     )
     if column.damage is not None:

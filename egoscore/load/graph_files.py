@@ -34,6 +34,7 @@ _SOURCE, _TARGET, _ID = "source", "target", "id"
 _NAME = "the networkx graph"
 _NUMBERS = (Real, np.bool_)
 _SUPPORTED = (*_NUMBERS, str, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
+_DEFINED = ("encoding", "columns", "node_columns")  # by the file, besides names of columns
 _CLASSES = 2  # as many different labels may mark outliers
 
 
@@ -42,7 +43,7 @@ def read_graph_xml(path: Path, options: Options) -> Loaded:
     import networkx as nx
 
     options.refuse(
-        ("source", "target", "id", "encoding"), f"{path} itself defines its ids and its encoding"
+        (*_DEFINED, "source", "target", "id"), f"{path} itself defines its ids and its encoding"
     )
     with parsing(path, STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
         content = stream.read()
@@ -118,7 +119,7 @@ def read_networkx(
     If nodes have a vector x and no features are named, the vectors are the features.
     """
     options = options or Options()
-    own = ("source", "target", "id", "directed", "encoding")
+    own = (*_DEFINED, "source", "target", "id", "directed")
     options.refuse(own, f"{_NAME} itself defines its ids and whether it is directed")
     nodes = list(graph)
     if not nodes:
@@ -172,10 +173,11 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _labels(graph: networkx.Graph[Any], label: str | None) -> NDArray[np.int8] | None:
-    """The labels if there is one for every node and all are 0 or 1."""
+    """The labels if all that are there are 0 or 1."""
     values = [_scalar(data.get(label)) for data in graph.nodes.values()]
-    if any(value is None for value in values):
+    if all(value is None for value in values):
         return None
+    values = [np.nan if value is None else value for value in values]
     try:
         array = np.array(values)
     except ValueError:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.checks import UNKNOWN
 from egoscore.load.column_names import (
     DOUBTFUL_ANSWERS,
     LABEL,
@@ -56,10 +57,20 @@ def read_nodes(
         others = {"features": set(chosen), "ignore": ignored, "id": {id_name}}
         _refuse_twice("label", [label], others)
     del loaded[id_name]
-    if options.features is not None:
+    if options.features is None:
+        _drop_index(loaded, nodes, notes)
+    else:
         wanted = dict.fromkeys([*chosen, label])
         loaded = {c: loaded[c] for c in wanted if c in loaded}
     return loaded, ids
+
+
+def _drop_index(loaded: dict[str, pa.ChunkedArray], nodes: Table, notes: list[Note]) -> None:
+    """Remove the index of a pandas frame, which names rows."""
+    for name in nodes.index & loaded.keys():
+        del loaded[name]
+        fields = {"table": nodes.name, "column": name, "reason": "index"}
+        notes.append(Note.info("column-unusable", **fields))
 
 
 def _label_column(table: Table, given: str | None) -> str | None:
@@ -100,7 +111,7 @@ def take_labels(
     extra: int,
     notes: list[Note],
 ) -> NDArray[np.int8] | None:
-    """The labels (rows,); None if `extra` nodes have none.
+    """The labels (N,) int8, -1 where unknown, as for `extra` nodes; None if there are none.
 
     They are taken out of `loaded`, and so is whatever else may be labels and is not named as a
     feature.
@@ -114,10 +125,10 @@ def take_labels(
     labels = _read_labels(column, name, nodes, options.label is not None, notes)
     if labels is None:
         return None
-    if extra:
-        notes.append(Note.warning("labels-incomplete", column=name, count=extra))
-        return None
-    notes.append(Note.info("labels", table=nodes.name, column=name))
+    labels = np.concatenate([labels, np.full(extra, UNKNOWN)])
+    known = int(np.count_nonzero(labels != UNKNOWN))
+    fields = {"table": nodes.name, "column": name, "known": known, "count": len(labels)}
+    notes.append(Note.info("labels", **fields))
     return labels
 
 
@@ -143,28 +154,21 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
 def _read_labels(
     column: pa.ChunkedArray, name: str, table: Table, is_given: bool, notes: list[Note]
 ) -> NDArray[np.int8] | None:
-    """The labels (rows,); None if the column does not hold labels after all."""
+    """The labels (rows,), -1 in empty cells; None if the column does not hold labels after all."""
     found = _inferred(column, name, table)
     values, pair = _zeros_and_ones(found)
     rule = f"Column '{name}' of {table.name} must hold 0 (normal) or 1 (outlier)"
     if found is None or values is None:
         if is_given:
             raise InputError(
-                f"{rule}, or yes and no, for every node; name another with {option('label')}, or "
-                "none."
+                f"{rule}, or yes and no, or be empty; name another with {option('label')}, or none."
             )
         notes.append(Note.info("answer-not-binary", table=table.name, column=name))
         return None
-    missing = found.num_missing
-    if missing:
-        raise InputError(
-            f"{rule} for every node, and {missing} of {len(values)} are missing; fill them in, or "
-            f"leave the column out with {option('ignore', name)}."
-        )
     if pair is not None:
         fields = {"table": table.name, "column": name, "normal": pair[0], "outlier": pair[1]}
         notes.append(Note.info("label-words", **fields))
-    return values.astype(np.int8)
+    return np.where(found.is_missing, UNKNOWN, values.astype(np.int8))
 
 
 def _inferred(column: pa.ChunkedArray, name: str, table: Table) -> Column | None:

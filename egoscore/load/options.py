@@ -10,7 +10,8 @@ from egoscore.load.dialect import known_encoding
 from egoscore.notes import Note
 from egoscore.text import option
 
-_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "weight")
+_LISTS = ("features", "ignore", "categories", "columns", "node_columns")
+_COLUMNS = ("source", "target", "id", "label", "weight", *_LISTS)
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,11 @@ class Options:
         label: the column that marks known outliers; only used to evaluate.
         weight: a numeric column of the edge table to turn into node features.
         directed: whether an edge from a to b differs from one from b to a.
-        impute: "median" to fill missing values; None to refuse them.
+        impute: "median" to fill missing values and flag where they were; None or "none" to refuse
+            them.
         encoding: the encoding of text files; None to detect it.
+        columns: the names of all columns of the edge table, for a text file without a header.
+        node_columns: the same for the node table.
     """
 
     source: str | None = None
@@ -39,13 +43,17 @@ class Options:
     label: str | None = None
     weight: str | None = None
     directed: bool = False
-    impute: str | None = None
+    impute: str | None = "median"
     encoding: str | None = None
+    columns: tuple[str, ...] = ()
+    node_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.impute == "none":
+            object.__setattr__(self, "impute", None)
         if self.impute not in (None, "median"):
-            raise ParameterError("impute", "None or 'median'", self.impute, "Options")
-        for name in ("features", "ignore", "categories"):
+            raise ParameterError("impute", "'median' or 'none'", self.impute, "Options")
+        for name in _LISTS:
             given = getattr(self, name)
             if given is not None:  # Python users may pass a list or a single name
                 several = (given,) if isinstance(given, str) else tuple(given)

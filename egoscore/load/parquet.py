@@ -12,7 +12,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from egoscore.errors import InputError
-from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, is_text
+from egoscore.load.table import (
+    SAMPLE,
+    ArrowTable,
+    Table,
+    collect,
+    index_columns,
+    is_number,
+    is_text,
+)
 from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
 from egoscore.progress import Advance
 
@@ -33,6 +41,7 @@ class ParquetTable(Table):
             self._schema = pq.read_schema(path)
         self._limit = stream_limit(path.stat().st_size)
         super().__init__(self.name, self._schema.names)
+        self.index = index_columns(self._schema)
 
     def read(
         self, columns: Sequence[str], encoded: Collection[str] = ()

@@ -121,6 +121,11 @@ def _peak_memory() -> str:
     return f" Peak memory {peak:,.0f} MB."
 
 
+def _cell(value: Any) -> str:
+    """A value of the user's; nothing where it is unknown."""
+    return "" if value is None else printable(value)
+
+
 def _top_table(found: Detection, top: int, width: int) -> Table:
     rows = found.ranking.slice(0, top).to_pylist()
     extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
@@ -131,7 +136,7 @@ def _top_table(found: Detection, top: int, width: int) -> Table:
         "flag": [_flag(row) for row in rows],
         "ego size": [f"{row['ego_size']:,}" for row in rows],
     }
-    more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
+    more = {name.removesuffix("_label"): [_cell(row[name]) for row in rows] for name in extra}
     if width - _taken(columns | more) < _ROOM:
         del columns["ego size"]
     room = width - _taken(columns | more)

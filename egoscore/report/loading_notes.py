@@ -87,6 +87,14 @@ def _categories(table: str, column: str, count: int, traits: Sequence[str]) -> s
     return f"{_column(table, column)} has {count} {values}, each a feature of 0 and 1{also}."
 
 
+def _unusable(table: str, column: str, reason: str, **fields: Any) -> str:
+    is_usable = reason in ("index", "ids", "all-different")
+    advice = f"; {option('features')} uses it" if is_usable else ""
+    return (
+        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out{advice}."
+    )
+
+
 def _missing(table: str, column: str, count: int, fill: str) -> str:
     return (
         f"{_column(table, column)} is missing for {counted(count, 'node')}: {_FILLS[fill]}, with a "
@@ -113,8 +121,8 @@ def _without_row(edges: str, nodes: str, count: int, example: Any) -> str:
 
 def _dropped(lost_edges: int, **fields: Any) -> str:
     return (
-        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}; "
-        f"{option('impute', 'median')} keeps them."
+        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}, as "
+        f"{option('impute', 'none')} says."
     )
 
 
@@ -126,12 +134,9 @@ def _respelled(count: int, example: str, known: str) -> str:
     )
 
 
-def _labels_incomplete(column: str, count: int) -> str:
-    return (
-        f"{counted(count, 'node')} only in the edges {'has' if count == 1 else 'have'} no label, "
-        f"so column '{column}' is not used; {option('label', column)} uses it and drops these "
-        "nodes."
-    )
+def _labels(table: str, column: str, known: int, count: int) -> str:
+    of = "" if known == count else f"; the label of {known:,} of {counted(count, 'node')} is known"
+    return f"{_column(table, column)} marks known outliers{of}."
 
 
 def _isolated(table: str, count: int) -> str:
@@ -154,9 +159,13 @@ LOADING: dict[str, Callable[..., str]] = {
     "separator": lambda table, separator: (
         f"{table}: cells are separated by {_SEPARATORS.get(separator, repr(separator))}."
     ),
-    "no-header": lambda table: (
-        f"{table}: the first line is read as data, so columns are called 'column 1', 'column 2' "
-        "and so on."
+    "no-header": lambda table, columns, edges: (
+        f"{table}: there is no header; the first line is read as data and columns are called "
+        f"{quoted(columns)}; name them with {option('columns' if edges else 'node_columns')}."
+    ),
+    "columns-given": lambda table, columns, header: (
+        f"{table}: columns are called {quoted(columns)}, as specified, and the first line is read "
+        f"as {'a header' if header else 'data'}."
     ),
     "mixed-types": lambda table, column: (
         f"{_column(table, column)} mixes types and is read as text."
@@ -214,8 +223,7 @@ LOADING: dict[str, Callable[..., str]] = {
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
     # labels
-    "labels": lambda table, column: f"{_column(table, column)} marks known outliers.",
-    "labels-incomplete": _labels_incomplete,
+    "labels": _labels,
     "label-words": lambda table, column, normal, outlier: (
         f"{_column(table, column)} holds {normal} and {outlier}; {outlier} means an outlier."
     ),
@@ -231,12 +239,14 @@ LOADING: dict[str, Callable[..., str]] = {
     "columns-read": lambda table, kind, columns: f"{table}: {_KINDS[kind]}: {quoted(columns)}.",
     "column-format": _format,
     "column-categories": _categories,
+    "column-frequencies": lambda table, column, count: (
+        f"{_column(table, column)} has {count:,} categories, too many for a feature each; two "
+        "features say how frequent the category of a node is and how many neighbours have the same."
+    ),
     "column-constant": lambda table, column: (
         f"{_column(table, column)} has the same value everywhere and is left out."
     ),
-    "column-unusable": lambda table, column, reason, **fields: (
-        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out."
-    ),
+    "column-unusable": _unusable,
     "column-damaged": lambda table, column, **fields: (
         f"{_column(table, column)} {damage_phrase(**fields)}: treated as missing."
     ),
@@ -248,8 +258,7 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "placeholder": lambda table, column, value, count: (
         f"{_column(table, column)} is {value} in {counted(count, 'row')}, far from all other "
-        f"values; if that means unknown, leave these cells empty and pass "
-        f"{option('impute', 'median')}."
+        "values; if that means unknown, leave these cells empty."
     ),
     "weights-missing": lambda table, column, count: (
         f"{_column(table, column)} is missing for {counted(count, 'edge')}: filled with the "

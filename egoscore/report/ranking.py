@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
+from egoscore.graph.checks import UNKNOWN
 from egoscore.run.tables import described, facts_of
 from egoscore.text import printable
 
@@ -46,6 +47,9 @@ def ranking(
         own[name] = column
     labels = {} if graph.labels is None else {"known_label": graph.labels}
     named = {n: _column(c[order]) for n, c in (columns | labels | own | ours).items()}
+    if labels:  # unknown ones are empty
+        known = named["known_label"]
+        named["known_label"] = pc.if_else(pc.equal(known, UNKNOWN), None, known)
     table = pa.table({"node": id_column(graph.ids[order]), **named})
     return table.cast(described(table.schema, {"own": [*labels, *own]}))
 

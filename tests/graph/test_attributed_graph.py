@@ -240,10 +240,14 @@ class TestLabels:
         data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES), y=y)
         assert AttributedGraph.from_pyg(data).labels is None
 
-    def test_networkx_labels_that_are_incomplete_are_left_aside(self):
+    def test_networkx_nodes_without_a_label_have_an_unknown_one(self):
         source = networkx_graph()
+        known = AttributedGraph.from_networkx(source, ["height"])
         del source.nodes["dan"]["y"]
-        assert AttributedGraph.from_networkx(source, ["height"]).labels is None
+        found = AttributedGraph.from_networkx(source, ["height"])
+        is_dan = found.ids == "dan"
+        assert found.labels[is_dan].tolist() == [-1]
+        np.testing.assert_array_equal(found.labels[~is_dan], known.labels[~is_dan])
 
     def test_labels_may_be_missing(self, pyg_data):
         data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES))

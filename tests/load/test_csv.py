@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from egoscore.load import csv as csv_module
 from egoscore.load.csv import CsvTable
+from egoscore.load.dialect import Hints
 from egoscore.notes import Note
 from egoscore.report.notes import render
 
@@ -228,7 +229,7 @@ def test_an_encoding_that_is_named_is_believed(write, encoding):
     frame = pd.DataFrame({"source": towns, "target": towns[::-1], "w": ["1", "2", "3"]})
     path = write("edges.csv", frame.to_csv(index=False).encode(encoding))
     theirs = pd.read_csv(path, encoding=encoding, dtype=str)
-    table = CsvTable(path, encoding=encoding)
+    table = CsvTable(path, Hints(encoding=encoding))
     assert table.columns == tuple(theirs.columns)
     for name, column in table.read(table.columns).items():
         assert column.to_pylist() == theirs[name].tolist()
@@ -238,6 +239,6 @@ def test_an_encoding_that_is_named_is_believed(write, encoding):
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "shift_jis"])
 def test_what_is_not_in_the_encoding_named_is_refused(write, refusal, encoding):
     path = write("edges.csv", b"source,target\na,b\n" + b"\x81,\x8d\n" * 3 + b"\xfd,\x90\n")
-    message = refusal(CsvTable(path, encoding=encoding).read, ["source"])
+    message = refusal(CsvTable(path, Hints(encoding=encoding)).read, ["source"])
     assert f"is not text in the encoding {encoding}" in message
     assert "`encoding=`" in message

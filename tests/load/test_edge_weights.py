@@ -42,8 +42,11 @@ def test_weights_alone_are_features_and_structure_is_none_beside_them(read):
 
 
 def test_edges_that_are_left_out_do_not_count(read):
-    graph = read("source,target,w\na,b,1\na,z,9\nb,a,2\n", "id,x\na,1\nb,2\n", weight="w").graph
+    tables = "source,target,w\na,b,1\na,z,9\nb,a,2\n", "id,x\na,1\nb,2\n"
+    graph = read(*tables, weight="w", impute="none").graph
     assert graph.features[:, 1].tolist() == [3, 3]
+    kept = read(*tables, weight="w").graph
+    assert (kept.ids.tolist(), kept.features[:, -3].tolist()) == (["a", "b", "z"], [12, 3, 9])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_edges_that_are_left_out_do_not_count(read):
     ],
 )
 def test_what_is_no_weight_is_told(read, refusal, edges, weight, words):
-    assert words in refusal(read, edges, weight=weight)
+    assert words in refusal(read, edges, weight=weight, impute="none")
 
 
 def test_weights_with_many_digits_are_told_apart(read):
@@ -86,16 +89,16 @@ MANY = "".join(f"a,n{i},{i}\n" for i in range(40))
     ],
 )
 def test_a_weight_that_is_not_there_is_named_with_what_to_do(read, refusal, rows, words):
-    message = refusal(read, f"source,target,w\n{rows}", weight="w")
+    message = refusal(read, f"source,target,w\n{rows}", weight="w", impute=None)
     assert words in message
     assert "column 'w'" in message.lower()
-    assert "or pass `impute='median'` to give such edges the median weight" in message
+    assert "or omit `impute='none'` to give such edges the median weight" in message
 
 
 @pytest.mark.parametrize("cell", ["", "n/a", "much"])
-def test_a_weight_that_is_not_there_is_the_median_with_impute(read, noted, cell):
+def test_a_weight_that_is_not_there_is_the_median(read, noted, cell):
     edges = f"source,target,w\na,b,1\nc,d,{cell}\ne,f,5\ng,h,3\n"
-    reading = read(edges, weight="w", impute="median")
+    reading = read(edges, weight="w")
     assert reading.graph.features[:, -1].tolist() == [1, 3, 5, 3, 1, 3, 5, 3]
     assert noted(reading, "weights-missing", column="w", count=1)
     damaged = noted(reading, "column-damaged", column="w", count=1, cell="much", row=2)

@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_told(write, refusal, name, content, words):
 def test_columns_cannot_be_named_where_there_are_none(write, refusal):
     path = write("a.npz", npz(x=X, edge_index=PAIRS))
     assert "`features=`, `impute=` cannot be used" in refusal(
-        read_network_file, path, Options(features=("x",), impute="median")
+        read_network_file, path, Options(features=("x",), impute="none")
     )
 
 

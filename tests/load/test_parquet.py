@@ -6,6 +6,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from egoscore.load.options import Options
 from egoscore.load.parquet import ParquetTable, open_arrow
 from egoscore.load.source import load_source, read_source
 from egoscore.load.table import is_text
@@ -49,13 +50,11 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
 @pytest.mark.parametrize(
     ("nodes", "edges", "message"),
     [
-        ({**NODES, "age": [1, None, 3]}, EDGES, "missing values in 'age' (1)"),
         ({**NODES, "age": [1.0, -1e300, 3.0]}, EDGES, "beyond single precision (found -1e+300)"),
         ({**NODES, "id": ["ann", None, "eve"]}, {"a": ["ann"], "b": ["eve"]}, "1 row without"),
-        ({**NODES, "label": [0, 1, None]}, EDGES, "must hold 0"),
         ({"age": [1, 2]}, EDGES, "needs a column 'id'"),
         (NODES, {"from": ["ann"]}, "needs two columns"),
-        (NODES, {"from": ["ann", "ann", "x"], "to": ["bob", "joe", "y"]}, "'joe'"),
+        (NODES, {"from": ["joe", "w", "ann"], "to": ["bob", "x", "y"]}, "'joe'"),
         (NODES, {"from": [[1]], "to": [[2]]}, "turn them into text or whole numbers"),
         ({**NODES, "id": ["ann", "ann", "eve"]}, EDGES, "'ann' occurs more than once"),
         ({"id": [1, 1], "x": [0.0, 1.0]}, {"a": [1], "b": [1]}, "1 occurs more than once"),
@@ -63,6 +62,13 @@ def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
 )
 def test_what_cannot_be_used_is_told(tmp_path, refusal, nodes, edges, message):
     assert message in refusal(load_source, write_folder(tmp_path, nodes, edges))
+
+
+def test_missing_values_are_refused_on_demand(tmp_path, refusal):
+    folder = write_folder(tmp_path, {**NODES, "age": [1, None, 3]}, EDGES)
+    message = refusal(read_source, folder, None, Options(impute="none"))
+    assert "missing values in 'age' (1)" in message
+    assert "age is missing" in read_source(folder).graph.feature_names
 
 
 def test_what_was_refused_once_is_now_decided_and_told(tmp_path, noted):

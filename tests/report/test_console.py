@@ -80,7 +80,7 @@ WHY = [
     "features: amount is 12 times the expected value (also similarity)",
     "position: core number is 30% of the expected value",
 ]
-EVALUATION = Evaluation(0.9, 0.5, 0.25, 1)
+EVALUATION = Evaluation(0.9, 0.5, 0.25, 1, 3)
 
 
 def detected(ids=("a", "b", "c"), evaluation=None, path="run", **columns):

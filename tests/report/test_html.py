@@ -460,10 +460,19 @@ class TestContent:
         assert "nown outlier" not in words
         assert "known_label" not in words
 
+    def test_only_known_labels_are_evaluated(self):
+        known = ranked()["known_label"].to_pylist()
+        known[1::2] = [None] * 250
+        ranking = ranked(known_label=pa.array(known, pa.int8()))
+        expected = evaluate(np.array(known[::2]), ranking["score"].to_numpy()[::2])
+        words = Page(render_report(config(), ranking, findings(ranking))).words()
+        assert accuracy(expected, 500) in words
+        assert "250 of 500 labels" in words
+
     def test_labels_of_one_kind_make_no_curve(self):
         ranking = ranked(known_label=pa.array(np.zeros(500, dtype=np.int64)))
         words = Page(render_report(config(), ranking, findings(ranking))).words()
-        assert "All nodes have the same known label" in words
+        assert "All known labels are the same" in words
         assert "ROC" not in words
 
     def test_the_page_of_the_paper(self):

@@ -26,8 +26,16 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "encoding-detected": ({"table": TABLE, "encoding": "UTF-16"}, ()),
     "encoding-given": ({"table": TABLE, "encoding": "cp1251"}, ()),
     "encoding-guessed": ({"table": TABLE, "encoding": "Windows-1252"}, ("encoding=",)),
+    "column-frequencies": (OF_COLUMN | {"count": 1234}, ("1,234 categories", "neighbours")),
+    "columns-given": (
+        {"table": TABLE, "columns": ["p", "q"], "header": False},
+        ("'p', 'q'", "as data"),
+    ),
     "separator": ({"table": TABLE, "separator": ";"}, ("semicolons",)),
-    "no-header": ({"table": TABLE}, ("column 1",)),
+    "no-header": (
+        {"table": TABLE, "columns": ["column 1", "column 2"], "edges": False},
+        ("column 1", "node_columns="),
+    ),
     "mixed-types": (OF_COLUMN, ("text",)),
     "undirected-file": ({"file": FILE}, ("directed=",)),
     "node-names-left-out": (OF_COLUMN, ("left out",)),
@@ -60,11 +68,10 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "nodes-without-row-kept": (LOST, ("3 nodes", "kept", "imputed")),
     "nodes-without-row-dropped": (
         LOST | {"lost_edges": 5},
-        ("3 nodes", "5 edges", "impute='median'"),
+        ("3 nodes", "5 edges", "impute='none'"),
     ),
     "isolated-nodes": ({"table": TABLE, "count": 2}, ("2 nodes", "no edges")),
-    "labels": (OF_COLUMN, ("outliers",)),
-    "labels-incomplete": ({"column": "fraud", "count": 2}, ("2 nodes", "label='fraud'")),
+    "labels": (OF_COLUMN | {"known": 1200, "count": 3000}, ("outliers", "1,200 of 3,000 nodes")),
     "label-words": (OF_COLUMN | {"normal": "no", "outlier": "yes"}, ("outlier",)),
     "answer-left-out": (OF_COLUMN, ("label='monthly income'", "features=")),
     "answer-not-binary": (OF_COLUMN, ("0 and 1", "features=")),
@@ -93,7 +100,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     ),
     "placeholder": (
         OF_COLUMN | {"value": "-999", "count": 7},
-        ("7 rows", "impute='median'"),
+        ("7 rows", "empty"),
     ),
     "weights-missing": (OF_COLUMN | {"count": 9}, ("9 edges", "median")),
     "weight-features": ({"column": "amount"}, ("total", "mean", "largest")),
@@ -225,9 +232,9 @@ class TestVariants:
         )
 
     def test_on_the_command_line_parameters_are_options(self):
-        fields, _ = EXAMPLES["placeholder"]
+        fields, _ = EXAMPLES["nodes-without-row-dropped"]
         with command_line_options():
-            assert "--impute median" in render(Note.info("placeholder", **fields))
+            assert "--impute none" in render(Note.info("nodes-without-row-dropped", **fields))
 
 
 def note_calls() -> Iterator[tuple[str, ast.Call]]:

@@ -55,6 +55,11 @@ def test_the_order_of_columns_is_fixed():
     assert "known_label" not in ranked().column_names
 
 
+def test_an_unknown_label_is_empty():
+    table = ranked(labels=[0, 1, -1, 0, 0])
+    assert table["known_label"].to_pylist() == [1, 0, None, 0, 0]
+
+
 def test_rows_are_sorted_by_score_then_by_node_number():
     table = ranked(ids=["a", "b", "c", "d", "e"])
     assert table["node"].to_pylist() == ["b", "d", "c", "a", "e"]
