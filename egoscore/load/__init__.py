@@ -11,7 +11,8 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       ids, join     ids of one type; the ends looked up in the node table
       node_table    labels, and what may be features
       infer         what a column holds (cell_formats, numbers, dates)
-      node_features, edge_weights   columns and weights as features
+      node_features                 columns of nodes as features
+      edge_columns, edge_features   columns of edges as features of the nodes at their ends
     graph_files, matrix_files, pyg_files   files with a whole graph
     datasets        data sets by name; generate* make some of them
 """

@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
+from egoscore.load.edge_weights import Weights, weight_features
 
 from egoscore.load import Options, read_tables
-from egoscore.load.edge_weights import Weights, weight_features
 
 EDGES = "source,target,amount\na,b,3\nb,c,4.5\nc,a,-1\na,b,2\nc,c,7\n"
 
