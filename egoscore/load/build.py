@@ -128,7 +128,7 @@ def _read_ends(
         raise InputError(
             f"{option('weight')} names the column '{weight}', which holds ids; name another."
         )
-    others = [weight] if weight else usable_names(edges, ends, options)
+    others = usable_names(edges, ends, options) if weight is None else [weight]
     loaded = edges.read([*ends, *others], encoded=ends)
     ids = [read_ids(loaded.pop(end), end, edges.name, notes) for end in ends]
     release_memory()

@@ -20,6 +20,7 @@ from egoscore.notes import Note, damage_phrase
 from egoscore.text import counted, option
 
 _MOST_DISTINCT = 0.5  # of the rows: more are ids or free text
+_MIN_ROWS = 5  # fewer may count by chance
 _TIME = ("time", "timestamp", "ts", "epoch", "datetime")
 _SECONDS = ((1e8, 5e9, 1.0), (1e11, 5e12, 1e3))  # since 1970: least, most, and how many in a second
 _SECONDS_A_DAY = 86_400.0
@@ -43,7 +44,12 @@ class EdgeColumn:
 
 
 def usable_names(table: Table, ends: tuple[str, str], options: Options) -> list[str]:
-    """The columns that may become features: not ids, codes, or answers to what is looked for."""
+    """The columns that may become features: not ids, codes, or answers to what is looked for.
+
+    None where the user said what the features are.
+    """
+    if options.features is not None:
+        return []
     aside = {*ends, INDEX, *table.nameless, *named_in(table.columns, options.ignore)}
     return [
         name
@@ -102,7 +108,7 @@ def _useful(column: EdgeColumn) -> EdgeColumn | None:
         return EdgeColumn(name, "year", values)
     counts_rows = high - low == len(values) - 1 and len(np.unique(values)) == len(values)
     is_whole = bool((values == np.round(values)).all())
-    return None if counts_rows and is_whole and len(values) > 2 else column
+    return None if counts_rows and is_whole and len(values) >= _MIN_ROWS else column
 
 
 def _categories(name: str, column: pa.ChunkedArray) -> EdgeColumn | None:

@@ -46,16 +46,17 @@ class Side:
 
     def total(self, values: Values) -> Values:
         """The sum of `values` (E,) for every node, (N,)."""
-        found: Values = np.bincount(self.nodes, weights=values, minlength=self.size)
-        return found
+        found = np.bincount(self.nodes, weights=values, minlength=self.size)
+        return found.astype(np.float64, copy=False)
 
     def mean(self, values: Values) -> Values:
         """The mean of `values` (E,) for every node, (N,), zero without any."""
-        return self.total(values) / np.maximum(self.count, 1)
+        found: Values = self.total(values) / np.maximum(self.count, 1)
+        return found
 
     def largest(self, values: Values, empty: float = 0.0) -> Values:
         """The largest of `values` (E,) for every node, (N,), `empty` without any."""
-        found = np.full(self.size, -np.inf)
+        found: Values = np.full(self.size, -np.inf)
         np.maximum.at(found, self.nodes, values)
         found[self.count == 0] = empty
         return found
@@ -66,11 +67,11 @@ class Side:
 
     def most_per_group(self, groups: NDArray[np.integer], values: Values) -> tuple[Values, Values]:
         """The largest sum of `values` (E,) in one of a node's `groups` (E,), and their number."""
-        keys = self.nodes.astype(np.int64) * (int(groups.max(initial=0)) + 1) + groups
-        keys, place = np.unique(keys, return_inverse=True)
-        sums = np.bincount(place, weights=values, minlength=len(keys))
-        nodes = keys // (int(groups.max(initial=0)) + 1)
-        most = np.zeros(self.size)
+        width = int(groups.max(initial=0)) + 1
+        pairs, place = np.unique(self.nodes.astype(np.int64) * width + groups, return_inverse=True)
+        sums = np.bincount(place, weights=values, minlength=len(pairs))
+        nodes = pairs // width
+        most: Values = np.zeros(self.size)
         np.maximum.at(most, nodes, sums)
         return most, np.bincount(nodes, minlength=self.size).astype(np.float64)
 
