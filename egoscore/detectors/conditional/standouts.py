@@ -19,6 +19,7 @@ from egoscore.detectors.conditional.scoring import least_alone
 from egoscore.explain.explanation import Extreme
 from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import Circles
+from egoscore.graph.feature_column import FeatureColumn
 from egoscore.text import counted
 
 _COUNTS = {
@@ -28,6 +29,7 @@ _COUNTS = {
     "strangers": ("many_strangers", "neighbours that share no other neighbour with it"),
     "clique": ("closed_clique", "clique"),
 }
+_PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
 _MOST = 5
 
 
@@ -91,8 +93,17 @@ class Standouts:
         values, described = self.graph.features[:, column], self.graph.described[column]
         own = float(values[node])
         count, nearest = _next(values, node, kind == "above")
-        shown = described.show_both(own, nearest)
-        return Extreme(kind, described.title, *shown, count, len(values), rarity)
+        mine, other = described.show_both(own, nearest)
+        mine += self._partners(described, node)
+        return Extreme(kind, described.title, mine, other, count, len(values), rarity)
+
+    def _partners(self, described: FeatureColumn, node: int) -> str:
+        """With how many nodes the total of a column of edges came about."""
+        if described.kind != "weight" or described.detail != "total":
+            return ""
+        direction = described.name.rpartition(" ")[2] if self.graph.directed else ""
+        kind, preposition = _PARTNERS.get(direction, ("degree", "with"))
+        return f" ({preposition} {counted(int(self.links.by_name[kind][node]), 'node')})"
 
     def _given_others(
         self, column: int, batch: Batch, side: str, error: float, rarity: float

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from default_detector import fit, job, measured
 
@@ -125,6 +126,25 @@ def test_what_is_said_has_both_numbers(fitted, kind, count):
     assert "5,300" in said
     assert ("1,200" if count == 1 else "only 3 of 60") in said
     assert "5,300" in IN_SHORT["extremes"](replace(reasons, extremes=(one,)))
+
+
+def test_a_total_is_told_with_the_number_of_partners(tmp_path):
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.integers(0, 300, (2000, 2)), columns=["source", "target"])
+    table = table[(table.source != 7) & (table.source != table.target)].drop_duplicates()
+    table["amount"] = rng.lognormal(3, 0.5, len(table)).round(2)
+    huge = pd.DataFrame({"source": 7, "target": range(20, 29), "amount": 90_000.0})
+    path = tmp_path / "edges.csv"
+    table = pd.concat([table, huge])
+    table.to_csv(path, index=False)
+    graph = AttributedGraph.from_tables(path, directed=True)
+    node = graph.ids.tolist().index(7)
+    detector, scores = fit(graph)
+    assert scores.score.argsort()[::-1].tolist().index(node) < 10
+    found = detector.explainer(graph, scores, job()).reasons(node).extremes
+    [total] = [one for one in found if one.name == "amount sent (total)"]
+    assert total.observed.startswith("81")
+    assert total.observed.endswith("9 nodes)")
 
 
 def test_a_model_survives_being_saved(fitted):
