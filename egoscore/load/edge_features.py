@@ -16,6 +16,7 @@ from egoscore.load.edge_columns import EdgeColumn
 from egoscore.load.node_features import Features
 
 _LEAST_REPEATS = 0.01  # of the edges; fewer are accidents, which say nothing about other nodes
+_NEARLY_ALL = 0.99  # of the values are the same: the total says all there is to say
 Values = NDArray[np.float64]
 
 
@@ -133,6 +134,8 @@ def _features(column: EdgeColumn, side: Side) -> Iterator[tuple[FeatureColumn, V
     else:
         total = side.total(values)
         yield FeatureColumn(name, "weight", "total", *around), total
+        if not column.is_named and float(np.mean(values == np.median(values))) > _NEARLY_ALL:
+            return
         yield FeatureColumn(name, "weight", "mean", *around), side.mean(values)
         yield FeatureColumn(name, "weight", "smallest", *around), side.smallest(values)
         yield FeatureColumn(name, "weight", "largest", *around), side.largest(values)
