@@ -39,7 +39,7 @@ def _column(text: str, kind: str = "COLUMN", *values: str) -> Any:
 TABLE_OPTIONS = {
     "source": Annotated[str | None, _column("Edges: where an edge starts.")],
     "target": Annotated[str | None, _column("Edges: where it ends.")],
-    "weight": Annotated[str | None, _column("Edges: amounts, added up per node.")],
+    "weight": Annotated[str | None, _column("Edges: the only column to use, of numbers.")],
     "id": Annotated[str | None, _column("Nodes: ids.")],
     "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
     "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer
 from egoscore.explain.explanation import Reasons
 from egoscore.graph import AttributedGraph
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Facts = dict[str, Any]
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
+
+
+def require_same_direction(fitted: bool, graph: AttributedGraph) -> None:
+    """Refuse a directed graph where the model was `fitted` on an undirected one, or vice versa."""
+    if graph.directed != fitted:
+        kinds = {True: "directed", False: "undirected"}
+        raise InputError(
+            f"The detector was fitted on a graph that is {kinds[fitted]}, but this one is "
+            f"{kinds[graph.directed]}; both must be of the same kind."
+        )
 
 
 class Table(Protocol):

@@ -54,10 +54,11 @@ class Extreme:
     """A single quantity of a node that is out of bounds, or contradicted by everything else.
 
     Attributes: `kind` what is judged: "above" and "below" are by itself, "more", "less" and
-    "category" given its neighbours and other columns, "degree", "strangers" and "clique" are counts
-    in the graph; `name` of the column, or of the count; `observed` and `other` as the user would
-    write them, the latter the closest value of another node, or what is expected; `count` how many
-    of all `num_nodes` have at least that; `surprise`, minus the logarithm of how rare it is.
+    "category" given its neighbours and other columns, "degree", "sent", "received", "strangers"
+    and "clique" are counts in the graph; `name` of the column, or of the count; `observed` and
+    `other` as the user would write them, the latter the closest value of another node, or what is
+    expected; `count` how many of all `num_nodes` have at least that; `surprise`, minus the
+    logarithm of how rare it is.
     """
 
     kind: str

@@ -19,12 +19,15 @@ KINDS = (
     "category",
     "missing",
     "weight",
+    "time",
     "structure",
     "frequency",
     "agreement",
 )
+OF_EDGES = ("weight", "time")
 LOGARITHM = "logarithm"
 FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
+_DAYS = ("date", "time")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
 _YEARS = (
@@ -55,12 +58,12 @@ class FeatureColumn:
 
     Attributes: `name` of the column in the user's table; `kind`, one of `KINDS`: "date" counts
     days since 1970, "category" is 1 where the column holds `detail`, "missing" is 1 where the
-    column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
-    edges, "structure" is computed from the graph itself, with the `detail` `LOGARITHM` as the
-    logarithm of one plus what is counted, "frequency" is the logarithm of the share of nodes in the
-    same category, "agreement" the share of a node's neighbours in it; `offset` was taken off, so
-    that single precision does for what is left; `before` and `after` stood around every number in
-    the user's cells, such as "$" or " €".
+    column was empty, "weight" is the `detail` (total, mean, largest ...) of a column of a node's
+    edges, "time" the same (first, last) of moments, "structure" is computed from the graph itself,
+    with the `detail` `LOGARITHM` as the logarithm of one plus what is counted, "frequency" is the
+    logarithm of the share of nodes in the same category, "agreement" the share of a node's
+    neighbours in it; `offset` was taken off, so that single precision does for what is left;
+    `before` and `after` stood around every number in the user's cells, such as "$" or " €".
     """
 
     name: str
@@ -82,13 +85,13 @@ class FeatureColumn:
             return f"{self.name} = {self.detail}"
         if self.kind == "missing":
             return f"{self.name} is missing"
-        has_detail = self.kind in ("weight", "frequency", "agreement")
+        has_detail = self.kind in (*OF_EDGES, "frequency", "agreement")
         return f"{self.name} ({self.detail})" if has_detail else self.name
 
     @property
     def is_computed(self) -> bool:
         """Whether it is from the edges, where a column of nodes may have the same name."""
-        return self.kind in ("weight", "structure")
+        return self.kind in (*OF_EDGES, "structure")
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -114,7 +117,7 @@ class FeatureColumn:
 
     def show_both(self, first: float, second: float) -> tuple[str, str]:
         """Two values, with as many digits as it takes to tell them apart."""
-        most = _MOST_DIGITS if self.offset or self.kind == "date" else _SINGLE_DIGITS
+        most = _MOST_DIGITS if self.offset or self.kind in _DAYS else _SINGLE_DIGITS
         for digits in range(4, most + 1):
             both = self._written(first, digits), self._written(second, digits)
             if both[0] != both[1] or first == second:
@@ -135,7 +138,7 @@ class FeatureColumn:
 
     def _written(self, stored: float, digits: int) -> str:
         value = self._whole(stored)
-        if self.kind == "date":
+        if self.kind in _DAYS:
             return _moment(value, digits)
         if self.is_yes_or_no:
             if value in (0.0, 1.0):

@@ -12,7 +12,8 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       node_table    labels, and what may be features
       infer         what a column holds (cell_formats, numbers, dates)
       row_names     columns that only name the rows, which are left out
-      node_features, edge_weights   columns and weights as features
+      node_features                 columns of nodes as features
+      edge_columns, edge_features   columns of edges as features of the nodes at their ends
     graph_files, matrix_files, pyg_files   files with a whole graph
     datasets        data sets by name; generate* and families make some of them
 """

@@ -25,7 +25,7 @@ class Options:
         ignore: columns of either table to leave out.
         categories: columns of the node table to treat as categories even if they hold numbers.
         label: the column that marks known outliers; only used to evaluate.
-        weight: a numeric column of the edge table to turn into node features.
+        weight: the only column of the edge table to turn into node features; None for all usable.
         directed: whether an edge from a to b differs from one from b to a.
         impute: "median" to fill missing values and flag where they were; None or "none" to refuse
             them.

@@ -64,6 +64,10 @@ class Table(ABC):
     def sample(self, column: str) -> pa.ChunkedArray:
         """The cells of a column in the first few hundred rows."""
 
+    def can_read(self, column: str) -> bool:
+        """Whether the cells of a column are of a type that can be read at all."""
+        return True
+
     @abstractmethod
     def looks_numeric(self, column: str) -> bool:
         """Whether a column seems to hold numbers, without reading all of it."""
@@ -93,6 +97,9 @@ class ArrowTable(Table):
 
     def sample(self, column: str) -> pa.ChunkedArray:
         return self._table[column].slice(0, SAMPLE)
+
+    def can_read(self, column: str) -> bool:
+        return column not in self._unsupported
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._table.schema.field(column).type)

@@ -44,8 +44,8 @@ def _trivial(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
 
 
 def left_out(graph: AttributedGraph) -> list[Note]:
-    """Notes on edges that were dropped; `weight` names the column where they still count."""
-    weight = next((column.name for column in graph.columns if column.kind == "weight"), None)
+    """Notes on edges that were dropped; `weight` is the title of a feature that counts them."""
+    weight = next((column.title for column in graph.columns if column.kind == "weight"), None)
     dropped = {
         "self-loops-dropped": graph.dropped_self_loops,
         "duplicates-dropped": graph.dropped_duplicates,

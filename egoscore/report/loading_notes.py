@@ -74,12 +74,6 @@ def _columns(names: Sequence[str]) -> str:
     return f"column{'s' * (len(names) > 1)} {quoted(names)} {are(len(names))} not used"
 
 
-def _weights_unused(table: str, columns: Sequence[str]) -> str:
-    one = len(columns) == 1
-    advice = f"{option('weight', columns[0])} turns it" if one else f"{option('weight')} turns one"
-    return f"{table}: {_columns(columns)}; {advice} into features."
-
-
 def _categories(table: str, column: str, count: int, traits: Sequence[str]) -> str:
     kept = [trait.partition(":")[2] for trait in traits]
     also = f", among them {kept[0]!r}, which is not treated as missing" if kept else ""
@@ -203,7 +197,6 @@ LOADING: dict[str, Callable[..., str]] = {
         f"{_column(table, column)} {_ODDITIES[holds]}, so it is not taken as an end of the edges."
     ),
     "columns-unused": lambda table, columns: f"{table}: {_columns(columns)}.",
-    "weights-unused": _weights_unused,
     "ids-guessed": lambda table, column: (
         f"{table}: {'the index' if column is None else f'column {column!r}'} is used as node ids, "
         "as it holds the ids of the edges."
@@ -264,8 +257,13 @@ LOADING: dict[str, Callable[..., str]] = {
         f"{_column(table, column)} is missing for {counted(count, 'edge')}: filled with the "
         "median weight."
     ),
-    "weight-features": lambda column: (
-        f"The weights '{column}' become three features of every node: total, mean and largest."
+    "edge-features": lambda columns, directed: (
+        f"Columns of the edges become features of the nodes: {quoted(columns)}"
+        f"{', sent and received' if directed else ''}; {option('ignore')} leaves columns out."
+    ),
+    "edges-counted": lambda columns: (
+        "Edges are repeated. The graph has each of them once; the number of rows is a feature: "
+        f"{quoted(columns)}."
     ),
     "structural-features": lambda: (
         "There are no features, so they are computed from the graph: number of neighbours, "

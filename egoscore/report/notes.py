@@ -19,7 +19,7 @@ def render(note: Note) -> str:
 
 def _dropped(thing: str) -> Sentence:
     def sentence(count: int, weight: str | None = None) -> str:
-        counts = f", but the weights '{weight}' count them" if weight else ""
+        counts = f", but features such as '{weight}' count them" if weight else ""
         return f"{counted(count, thing)} {'was' if count == 1 else 'were'} left out{counts}."
 
     return sentence

@@ -51,7 +51,7 @@ def test_a_hub_with_100_000_neighbours(tmp_path):
     graph = read_tables(tmp_path / "edges.csv", options=Options(weight="w")).graph
     hub = graph.ids.tolist().index("hub")
     assert graph.neighbours.degrees[hub] == 100_000
-    assert graph.features[hub].tolist() == [100_000, 1, 1]
+    assert graph.features[hub, :4].tolist() == [100_000, 1, 1, 1]
     plain = read_tables(tmp_path / "edges.csv").graph
     assert plain.features[hub, 0] == pytest.approx(np.log1p(100_000))
 
@@ -75,10 +75,10 @@ def test_a_plain_network_has_its_structure(tmp_path, noted):
 
 def test_columns_of_edges_that_are_not_used_are_named(read, noted):
     reading = read("source,target,amount,note\na,b,1,x\nb,c,2,y\n")
-    assert noted(reading, "weights-unused", columns=["amount"])
+    assert noted(reading, "edge-features", columns=["amount"])
     assert noted(reading, "columns-unused", columns=["note"])
     quiet = read("source,target,amount,note\na,b,1,x\nb,c,2,y\n", ignore=("amount", "Note"))
-    assert quiet.notes == reading.notes[2:]
+    assert [note.code for note in quiet.notes] == ["structural-features"]
 
 
 def test_options_without_a_table_of_nodes_are_refused(read, refusal):

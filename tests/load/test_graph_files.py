@@ -19,6 +19,11 @@ from egoscore.report.notes import render
 WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
 
 
+def names_of_nodes(graph):
+    """The features that are columns of nodes, not of edges."""
+    return tuple(column.title for column in graph.columns if not column.is_computed)
+
+
 def network(directed=False):
     source = nx.gnp_random_graph(20, 0.3, seed=1, directed=directed)
     for node, data in source.nodes(data=True):
@@ -39,7 +44,7 @@ def test_the_same_network_as_networkx_reads(tmp_path, ending, directed, pairs):
     assert graph.num_edges == theirs.number_of_edges()
     found = {tuple(sorted(map(str, pair))) for pair in pairs(graph)}
     assert found == {tuple(sorted(map(str, edge))) for edge in theirs.edges}
-    assert graph.feature_names == ("age", "vip", "city = Oslo", "city = Rome", "group")
+    assert names_of_nodes(graph) == ("age", "vip", "city = Oslo", "city = Rome", "group")
     assert graph.features[:, 0].tolist() == [20 + int(node) for node in graph.ids]
 
 
@@ -48,9 +53,10 @@ def test_packed_and_weighted(tmp_path, noted):
     path = tmp_path / "net.graphml.gz"
     path.write_bytes(gzip.compress((tmp_path / "plain.graphml").read_bytes()))
     reading = read_network_file(path)
-    assert noted(reading, "weights-unused", columns=["amount"])
+    assert noted(reading, "edge-features", columns=["amount"])
     graph = read_network_file(path, Options(weight="amount", features=("age",))).graph
-    assert graph.feature_names == ("age", "amount (total)", "amount (mean)", "amount (largest)")
+    details = ("total", "mean", "smallest", "largest", "share of the largest partner")
+    assert graph.feature_names == ("age", *(f"amount ({detail})" for detail in details))
     totals = dict(network().degree(weight="amount"))
     assert graph.features[:, 1].tolist() == [totals[int(node)] for node in graph.ids]
 
@@ -79,7 +85,7 @@ def test_parallel_edges_count_once_as_edges_and_each_as_weights(tmp_path):
     nx.write_graphml(source, tmp_path / "m.graphml")
     graph = read_network_file(tmp_path / "m.graphml", Options(weight="w")).graph
     assert graph.num_edges == 1
-    assert graph.features[0, -3:].tolist() == [3, 1.5, 2]
+    assert graph.features[0, :4].tolist() == [3, 1.5, 1, 2]
 
 
 def test_what_the_file_says_itself_cannot_be_said_again(tmp_path, refusal, noted):
@@ -182,7 +188,7 @@ def test_dates_are_days_and_it_is_what_tables_give():
     for node, data in source.nodes(data=True):
         data["since"] = date(2020, 1, 1) + timedelta(days=node**2)
     nodes = pd.DataFrame.from_dict(dict(source.nodes(data=True)), orient="index")
-    edges = nx.to_pandas_edgelist(source)[["source", "target"]]
+    edges = nx.to_pandas_edgelist(source)
     theirs = read_tables(edges, nodes.reset_index(names="id")).graph
     ours = as_graph(source)
     assert ours.feature_names == theirs.feature_names
@@ -206,7 +212,7 @@ def test_no_label_is_a_feature(name, label):
     answer = {node: int(node < 3) for node in source}
     nx.set_node_attributes(source, answer, name)
     graph = AttributedGraph.from_networkx(source, label=label)
-    assert graph.feature_names == ("age", "vip", "city = Oslo", "city = Rome")
+    assert names_of_nodes(graph) == ("age", "vip", "city = Oslo", "city = Rome")
     known = label is not None and name in ("label", "y")
     assert (None if graph.labels is None else graph.labels.tolist()) == (
         list(answer.values()) if known else None
@@ -235,7 +241,7 @@ def test_choices_are_those_of_tables(refusal):
     source = people()
     del source.nodes[3]["age"]
     graph = AttributedGraph.from_networkx(source, impute="median", ignore="city")
-    assert graph.feature_names == ("age", "age is missing", "vip")
+    assert names_of_nodes(graph) == ("age", "age is missing", "vip")
     for option in ("source", "id", "encoding"):
         given = {option: "utf-8"}
         assert f"`{option}=` cannot be used" in refusal(
@@ -331,7 +337,7 @@ class TestValues:
             "neither text nor a number nor a date; convert it, or leave it out with `ignore=`."
         )
         ignoring = AttributedGraph.from_networkx(source, ignore="what")
-        assert ignoring.feature_names == ("age", "vip", "city = Oslo", "city = Rome")
+        assert names_of_nodes(ignoring) == ("age", "vip", "city = Oslo", "city = Rome")
         assert AttributedGraph.from_networkx(source, "age").feature_names == ("age",)
         weighing = refusal(AttributedGraph.from_networkx, source, ignore="what", weight="road")
         assert "The attribute 'road' of the edge list of the networkx graph holds" in weighing
@@ -350,7 +356,7 @@ class TestValues:
             data["since"] = date(2020, 1, 1 + node) if node else "2019-12-31"
         reading = read_networkx(source, "y")
         assert noted(reading, "mixed-types", column="since")
-        assert reading.graph.columns[-1].kind == "date"
+        assert [c.kind for c in reading.graph.columns if not c.is_computed][-1] == "date"
 
     def test_a_number_beyond_all_bounds_is_told(self, refusal):
         source = people()

@@ -25,8 +25,9 @@ EDGES = {"from": ["eve", "ann"], "to": ["ann", "bob"], "when": [1, 2]}
 def test_ids_features_and_edges_arrive(tmp_path):
     graph = load_source(write_folder(tmp_path, NODES, EDGES))
     assert graph.ids.tolist() == ["ann", "bob", "eve"]
-    assert graph.feature_names == ("age", "vip")
-    np.testing.assert_array_equal(graph.features, [[30, 1], [40, 0], [50, 1]])
+    assert graph.feature_names[:2] == ("age", "vip")
+    assert graph.columns[2].title == "when (total)"
+    np.testing.assert_array_equal(graph.features[:, :2], [[30, 1], [40, 0], [50, 1]])
     assert graph.num_edges == 2
     assert sorted(graph.neighbours.indices[: graph.neighbours.indptr[1]]) == [1, 2]
     assert graph.labels is None
@@ -35,7 +36,7 @@ def test_ids_features_and_edges_arrive(tmp_path):
 def test_labels_are_not_features(tmp_path):
     graph = load_source(write_folder(tmp_path, {**NODES, "label": [0, 0, 1]}, EDGES))
     assert graph.labels.tolist() == [0, 0, 1]
-    assert graph.num_features == 2
+    assert [c.title for c in graph.columns if not c.is_computed] == ["age", "vip"]
 
 
 def test_numbers_as_ids_need_not_be_in_order_nor_of_one_width(tmp_path):
@@ -74,11 +75,11 @@ def test_missing_values_are_refused_on_demand(tmp_path, refusal):
 def test_what_was_refused_once_is_now_decided_and_told(tmp_path, noted):
     nodes = {**NODES, "name": ["a", "b", "c"], "label": [0, 1, 7], "tags": [[1], [2], [3]]}
     reading = read_source(write_folder(tmp_path, nodes, EDGES))
-    assert reading.graph.num_features == 5
+    assert len([c for c in reading.graph.columns if not c.is_computed]) == 5
     assert noted(reading, "column-categories", column="name", count=3)
     assert noted(reading, "answer-not-binary", column="label")
     assert noted(reading, "column-unusable", column="tags", reason="type")
-    assert noted(reading, "weights-unused", columns=["when"])
+    assert noted(reading, "edge-features", columns=["when"])
     assert load_source(write_folder(tmp_path, {"id": [1, 2]}, {"a": [1], "b": [2]})).is_structural
 
 

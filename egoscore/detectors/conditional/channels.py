@@ -166,8 +166,8 @@ CHANNELS = {
         Channel(
             "many_neighbours",
             "extremes",
-            "how rare its number of neighbours is",
-            lambda m: m.positions["degree"],
+            "how rare its number of neighbours is, or of links in one direction",
+            lambda m: m.model.extremes.position.most_links(m.positions),
             discount=2.0,
         ),
         Channel(

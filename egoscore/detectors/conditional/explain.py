@@ -43,7 +43,7 @@ from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import circles
 from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.structure import STRUCTURE, describe_structure, structure
+from egoscore.graph.structure import STRUCTURE, describe_structure, structure_and_direction
 
 _NODES_TO_COMPARE = 5_000
 _MOSTLY = 0.5
@@ -66,7 +66,7 @@ class ConditionalExplainer(Explainer):
     ) -> None:
         self.model, self.graph, self.table = model, graph, table
         self.standouts = Standouts(model, graph, shifts, circles(graph))
-        self.structure = structure(graph)
+        self.structure = structure_and_direction(graph)
         self.units = Units.of(graph, model.scaling)
         self.places = Ranges.of(self.structure, model.place.mean)
         self.is_training = is_training
@@ -125,7 +125,7 @@ class ConditionalExplainer(Explainer):
             energy_after=float(after.mean()),
             components=components,
             compared_with=describe_peers(self.table.ego_size, group),
-            picture=self._picture(node, ties, expectation, self._shown(furthest, place[0])),
+            picture=self._picture(node, ties, expectation, self._shown(furthest, place)),
         )
 
     def _unlike(
@@ -143,11 +143,12 @@ class ConditionalExplainer(Explainer):
             around = scaled_features(self.model, self.graph, two_away(self.graph, node))
         return unlike(raw, own, around, self.usual.deviation, self.units, _MOST_UNLIKE)
 
-    def _shown(self, furthest: int, place: Deviation) -> int:
+    def _shown(self, furthest: int, place: Sequence[Deviation]) -> int:
         """The feature that a picture shows: the one with the largest deviation."""
         if self._uses_features:
             return furthest
-        return [column.title for column in describe_structure()].index(place.name)
+        features = [column.title for column in describe_structure()]  # also of a directed graph
+        return next(features.index(one.name) for one in place if one.name in features)
 
     def _picture(
         self, node: int, ties: ScoredTies, expectation: Expectation, shown: int
@@ -228,14 +229,14 @@ def fit_usual_errors(
 def unusual_position(
     place: Place, structure: NDArray[np.float64], ranges: Ranges
 ) -> tuple[Deviation, ...]:
-    """Observed and expected structure (7,) of one node, largest deviation first.
+    """Observed and expected structure (S,) of one node, largest deviation first.
 
     The expected number of neighbours is the mean; the rest is predicted from that number, within
     `ranges`. A very unusual number of neighbours comes before everything else.
     """
     observed, ought, sizes = place.compare(structure)
     expected, left = ranges.clip_expected(observed, ought)
-    sizes, columns = sizes * left, describe_structure()
+    sizes, columns = sizes * left, describe_structure(len(structure) > len(STRUCTURE))
     far = np.abs(sizes)
     far[_DEGREE] = np.inf if far[_DEGREE] >= _VERY_FAR else far[_DEGREE]
     return tuple(

@@ -115,11 +115,8 @@ def _fact(one: Extreme) -> str:
         )
     if one.kind == "category":
         return f"its {one.name} is {one.observed}; {_others_have(one)}"
-    if one.kind == "degree":
-        own = f"it has {one.observed} neighbours"
-        if one.count == 1:
-            return f"{own}; the next highest of {nodes} has {one.other}"
-        return f"{own}; only {one.count:,} of {nodes} have as many"
+    if one.kind in _LINKED:
+        return _many_links(one, nodes)
     if one.kind == "strangers":
         some = one.observed.replace(" of ", " of its ")
         return (
@@ -129,6 +126,15 @@ def _fact(one: Extreme) -> str:
         f"it is one of {one.observed} nodes that are all linked to each other and have hardly any "
         "other neighbours in common"
     )
+
+
+def _many_links(one: Extreme, nodes: str) -> str:
+    own, next_highest = _LINKED[one.kind]
+    if one.count == 1:
+        compared = next_highest.format(nodes=nodes, count=one.other)
+    else:
+        compared = f"only {one.count:,} of {nodes} have as many"
+    return f"{own.format(count=one.observed)}; {compared}"
 
 
 def _others_have(one: Extreme) -> str:
@@ -148,13 +154,19 @@ def _extreme_in_short(reasons: Reasons) -> str:
         return f"{one.name} is {one.observed} (expected: {one.other})"
     if one.kind == "category":
         return f"{one.name} is {one.observed} (expected: {one.other})"
-    if one.kind == "degree":
-        return f"{one.observed} neighbours"
+    if one.kind in _LINKED:
+        own, _ = _LINKED[one.kind]
+        return own.format(count=one.observed).removeprefix("it ").removeprefix("has ")
     if one.kind == "strangers":
         return f"{one.observed} neighbours linked to none of the others"
     return f"in a clique of {one.observed} otherwise unrelated nodes"
 
 
+_LINKED = {  # by the kind of an extreme: what a node has, and the next one
+    "degree": ("it has {count} neighbours", "the next highest of {nodes} has {count}"),
+    "sent": ("it links to {count} nodes", "the next highest of {nodes} links to {count}"),
+    "received": ("{count} nodes link to it", "the next highest of {nodes} is linked to by {count}"),
+}
 _SIDE = {"above": "highest", "below": "lowest"}
 _AS_FAR = {"above": "as much or more", "below": "as little or less"}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from egoscore.detectors.base import Job
+from egoscore.detectors.base import Job, require_same_direction
 from egoscore.detectors.conditional.denoiser import NUM_NETWORKS, CentreModel
 from egoscore.detectors.conditional.extremes import Extremes
 from egoscore.detectors.conditional.homophily import ONE_STEP, TWO_STEPS, LinkCorrelations
@@ -21,6 +21,7 @@ from egoscore.detectors.conditional.settings import ConditionalSettings
 from egoscore.detectors.conditional.view import View
 from egoscore.detectors.conditional.whitening import Whitening
 from egoscore.graph import AttributedGraph
+from egoscore.graph.structure import STRUCTURE
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,14 @@ class ConditionalModel:
         parts = (scaling, whitening, next_to, two_away, centre, place, extremes)
         return cls(seed, *parts, view.uses_structure), view
 
+    @property
+    def is_directed(self) -> bool:
+        """Whether it was fitted on a directed graph."""
+        return len(self.place.mean) > len(STRUCTURE)
+
     def view(self, graph: AttributedGraph) -> View:
         """Another graph, or the same again, as the model sees it."""
+        require_same_direction(self.is_directed, graph)
         return View.of(graph, self.scaling, self.uses_structure)
 
     @property

@@ -17,7 +17,7 @@ from egoscore.graph import AttributedGraph
 
 SIDES = ("above", "below", "small", "more", "less")
 NUM_BY_ITSELF = 3  # of these sides; the others are given everything else
-_NUMBERS = ("number", "date", "weight")
+_NUMBERS = ("number", "date", "weight", "time")
 _LEAST_POSITIVE = 0.99  # of the values that are not zero, for their logarithms to be compared
 _LEAST_CORRELATION, _MOST_CORRELATION = 0.1, 0.95  # of neighbours
 _WIDEST = 256  # features, beyond which they do not predict each other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +14,22 @@ from egoscore.detectors.conditional.channels import CHANNELS
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.numbers import NUM_BY_ITSELF, SIDES
+from egoscore.detectors.conditional.position import LINKS, Links
 from egoscore.detectors.conditional.scoring import least_alone
 from egoscore.explain.explanation import Extreme
 from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import Circles
+from egoscore.graph.feature_column import FeatureColumn
 from egoscore.text import counted
 
 _COUNTS = {
     "degree": ("many_neighbours", "number of neighbours"),
+    "sent": ("many_neighbours", "number of nodes it links to"),
+    "received": ("many_neighbours", "number of nodes that link to it"),
     "strangers": ("many_strangers", "neighbours that share no other neighbour with it"),
     "clique": ("closed_clique", "clique"),
 }
+_PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
 _MOST = 5
 
 
@@ -42,14 +48,20 @@ class Standouts:
     def of(self, node: int) -> tuple[Extreme, ...]:
         """The quantities of a node rare enough to count by themselves, rarest first.
 
-        The number of neighbours comes before all others, which change with it.
+        The number of links comes before all others, which change with it: that of the direction
+        in which it is rarest.
         """
         batch = Batch.of_nodes(self.graph, self.model.scaling, np.array([node]))
         least = least_alone(self.graph.num_nodes)
         found = [*self._numbers(node, batch), *self._categories(batch), *self._counts(node)]
         far = [one for one in found if one.surprise > least]
-        far.sort(key=lambda one: (one.kind != "degree", -one.surprise))
+        far.sort(key=lambda one: (one.kind not in LINKS, -one.surprise))
         return tuple(far[:_MOST])
+
+    @cached_property
+    def links(self) -> Links:
+        """The number of links of all nodes."""
+        return Links.of(self.graph)
 
     def _rarity(self, channel: str, surprise: float) -> float:
         return surprise - self.shifts[channel] - (CHANNELS[channel].discount or 0.0)
@@ -81,8 +93,17 @@ class Standouts:
         values, described = self.graph.features[:, column], self.graph.described[column]
         own = float(values[node])
         count, nearest = _next(values, node, kind == "above")
-        shown = described.show_both(own, nearest)
-        return Extreme(kind, described.title, *shown, count, len(values), rarity)
+        mine, other = described.show_both(own, nearest)
+        mine += self._partners(described, node)
+        return Extreme(kind, described.title, mine, other, count, len(values), rarity)
+
+    def _partners(self, described: FeatureColumn, node: int) -> str:
+        """With how many nodes the total of a column of edges came about."""
+        if described.kind != "weight" or described.detail != "total":
+            return ""
+        direction = described.name.rpartition(" ")[2] if self.graph.directed else ""
+        kind, preposition = _PARTNERS.get(direction, ("degree", "with"))
+        return f" ({preposition} {counted(int(self.links.by_name[kind][node]), 'node')})"
 
     def _given_others(
         self, column: int, batch: Batch, side: str, error: float, rarity: float
@@ -124,14 +145,15 @@ class Standouts:
 
     def _counts(self, node: int) -> list[Extreme]:
         position = self.model.extremes.position
-        degrees = self.graph.neighbours.degrees
         around = Circles(self.circles.strangers[[node]], self.circles.clique[[node]])
-        surprises = position.surprises_of(degrees[[node]].astype(np.float64), around)
-        degree, strangers = int(degrees[node]), int(self.circles.strangers[node])
+        surprises = position.surprises_of(self.links.of_node(node), around)
+        degree, strangers = int(self.links.degree[node]), int(self.circles.strangers[node])
         members = int(self.circles.clique[node]) + 1
-        count, nearest = _next(degrees, node, True)
+        kind = max(self.links.by_name, key=lambda name: float(surprises[name][0]))
+        counts = self.links.by_name[kind]
+        count, nearest = _next(counts, node, True)
         shown = {
-            "degree": (f"{degree:,}", f"{int(nearest):,}", count),
+            kind: (f"{int(counts[node]):,}", f"{int(nearest):,}", count),
             "strangers": (
                 f"{strangers:,} of {degree:,}",
                 f"{position.share * degree:,.0f}",
@@ -140,9 +162,10 @@ class Standouts:
             "clique": (f"{members:,}", "", int((self.circles.clique + 1 >= members).sum())),
         }
         found = []
-        for kind, (channel, title) in _COUNTS.items():
+        for kind, facts in shown.items():
+            channel, title = _COUNTS[kind]
             rarity = self._rarity(channel, float(surprises[kind][0]))
-            found.append(Extreme(kind, title, *shown[kind], self.graph.num_nodes, rarity))
+            found.append(Extreme(kind, title, *facts, self.graph.num_nodes, rarity))
         return found
 
 

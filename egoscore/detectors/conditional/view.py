@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from egoscore.detectors.conditional.neighbours import Neighbours, clipped
 from egoscore.detectors.conditional.preprocess import Scale, preprocess
 from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import Circles, circles
-from egoscore.graph.structure import STRUCTURE, structure
+from egoscore.graph.structure import STRUCTURE, structure_and_direction
 
 _DEGREE = STRUCTURE.index("log_degree")
 
@@ -23,8 +24,8 @@ class View:
     """A graph with everything that is computed for all channels.
 
     Attributes: `graph` itself; `scaling` of its features; `features` (N, F) scaled, bounded,
-    without gaps; `near` the neighbours; `structure` (N, 7); `uses_structure` whether features are
-    predicted from the structure, too.
+    without gaps; `near` the neighbours; `structure` (N, S), which includes the direction of links
+    in a directed graph; `uses_structure` whether features are predicted from the structure, too.
     """
 
     graph: AttributedGraph
@@ -39,7 +40,8 @@ class View:
         """The view of a graph with the features the scaling was fitted to."""
         scaling.linear.require_fitting(graph)
         features = preprocess(scaling, graph)
-        return cls(graph, scaling, features, Neighbours.of(graph), structure(graph), uses_structure)
+        structure = structure_and_direction(graph)
+        return cls(graph, scaling, features, Neighbours.of(graph), structure, uses_structure)
 
     @cached_property
     def circles(self) -> Circles:
@@ -53,17 +55,17 @@ class View:
 
     def context(self, white: Floats) -> Floats:
         """What is known about a node without looking at its own features, (N, C)."""
-        means = self.near.mean(clipped(white))
+        means = self.near.means(clipped(white))
         return context_of(means, self.structure if self.uses_structure else None)
 
 
-def context_of(means: Floats, structure: NDArray[np.float64] | None) -> Floats:
-    """The context of nodes: the means (N, k) of their neighbours and their structure (N, 7).
+def context_of(means: Sequence[Floats], structure: NDArray[np.float64] | None) -> Floats:
+    """The context of nodes: the `means` (N, k) of their neighbours and their structure (N, S).
 
     It is NaN for a node without neighbours.
     """
     if structure is None:
-        return means
-    known: Floats = np.column_stack([means, structure.astype(np.float32)])
+        return means[0] if len(means) == 1 else np.hstack(means)
+    known: Floats = np.hstack([*means, structure.astype(np.float32)])
     known[structure[:, _DEGREE] == 0.0] = np.nan
     return known
