@@ -44,6 +44,14 @@ _CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
 # Not an answer if it holds many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
+# Columns with the names of nodes, the most telling first; also as last words, as in page_name.
+NAMES = (
+    *("name", "title", "label", "full_name", "fullname", "display_name", "displayname"),
+    *("screen_name", "username", "user_name", "nickname", "nick", "handle", "login"),
+    *("company", "organization", "organisation", "institution", "firm"),
+    *("email", "e_mail", "mail"),
+)
+_PART_OF_NAME = ("first", "last", "middle", "given", "family", "file", "host", "job", "type")
 # The first names are only ever ids; the others are ids if they hold those of the edges.
 SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
 LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
@@ -63,6 +71,20 @@ def is_code(name: str) -> bool:
     """Whether the name of a column suggests codes: AirportID, zip, post_code."""
     words = words_of(name)
     return bool(words) and words[-1].casefold() in _CODES
+
+
+def suggested_names(columns: Sequence[str]) -> list[str]:
+    """The columns that may have the names of nodes, as their own names say, most likely first."""
+    exact = [column for column in columns if _joined(column) in NAMES]
+    exact.sort(key=lambda column: NAMES.index(_joined(column)))
+    last = {c: words_of(c)[-1].casefold() for c in columns if c not in exact and _ends_as_name(c)}
+    return [*exact, *sorted(last, key=lambda column: NAMES.index(last[column]))]
+
+
+def _ends_as_name(column: str) -> bool:
+    """Whether the last word is that of a name: page_name, AirportName, but not first_name."""
+    *before, last = [word.casefold() for word in words_of(column)] or [""]
+    return last in NAMES and bool(before) and before[-1] not in _PART_OF_NAME
 
 
 def is_date(name: str) -> bool:

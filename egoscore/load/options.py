@@ -10,7 +10,7 @@ from egoscore.load.dialect import known_encoding
 from egoscore.notes import Note
 from egoscore.text import option
 
-_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "weight")
+_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "name", "weight")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Options:
         ignore: columns of either table to leave out.
         categories: columns of the node table to treat as categories even if they hold numbers.
         label: the column that marks known outliers; only used to evaluate.
+        name: the column of the node table whose text is shown for the nodes; None to detect it.
         weight: a numeric column of the edge table to turn into node features.
         directed: whether an edge from a to b differs from one from b to a.
         impute: "median" to fill missing values; None to refuse them.
@@ -37,6 +38,7 @@ class Options:
     ignore: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     label: str | None = None
+    name: str | None = None
     weight: str | None = None
     directed: bool = False
     impute: str | None = None

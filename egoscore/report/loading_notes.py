@@ -126,6 +126,12 @@ def _respelled(count: int, example: str, known: str) -> str:
     )
 
 
+def _names(table: str, column: str, missing: int) -> str:
+    gaps = f"; {counted(missing, 'node')} without one {are(missing)} shown by id" if missing else ""
+    advice = f"; {option('name')} names another column, {option('ignore', column)} shows ids"
+    return f"{_column(table, column)} has the names under which nodes are shown{gaps}{advice}."
+
+
 def _labels_incomplete(column: str, count: int) -> str:
     return (
         f"{counted(count, 'node')} only in the edges {'has' if count == 1 else 'have'} no label, "
@@ -163,9 +169,6 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "undirected-file": lambda file: (
         f"{file} declares its edges undirected, which takes precedence over {option('directed')}."
-    ),
-    "node-names-left-out": lambda table, column: (
-        f"{_column(table, column)} holds display names of nodes and is left out."
     ),
     "attribute-unused": lambda table, column: f"{table}: attribute '{column}' is not used.",
     # matrices
@@ -213,6 +216,15 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
+    # names
+    "names": _names,
+    "names-unused": lambda table, column: (
+        f"{_column(table, column)} has names of nodes, too, and is left out; "
+        f"{option('name', column)} shows them."
+    ),
+    "names-repeat-ids": lambda table, column: (
+        f"{_column(table, column)} only repeats the ids, so it is left out."
+    ),
     # labels
     "labels": lambda table, column: f"{_column(table, column)} marks known outliers.",
     "labels-incomplete": _labels_incomplete,

@@ -32,14 +32,18 @@ def save_graph(
         "directed": graph.directed,
         "columns": [asdict(column) for column in graph.described],
     }
-    names = ["id", *(f"x{column}" for column in range(graph.num_features))]
-    types = [ids.type] + [pa.float32()] * graph.num_features
+    keys = {"id": ids}
+    if graph.names is not None:
+        keys["name"] = pa.array(graph.names.tolist(), pa.string())
+    names = [*keys, *(f"x{column}" for column in range(graph.num_features))]
+    types = [key.type for key in keys.values()] + [pa.float32()] * graph.num_features
     schema = described(pa.schema(list(zip(names, types, strict=True))), facts)
     with table_writer(run / NODES_FILE, schema) as writer:
         for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             columns = np.ascontiguousarray(graph.features[rows].T)
-            writer.write_table(pa.table([ids[rows], *map(pa.array, columns)], schema=schema))
+            parts = [key[rows] for key in keys.values()]
+            writer.write_table(pa.table([*parts, *map(pa.array, columns)], schema=schema))
             advance(columns.shape[1])
     write_table(_edges(graph), run / EDGES_FILE, advance=advance)
 
@@ -62,11 +66,12 @@ def load_graph(run: Path) -> AttributedGraph:
     nodes, edges = read_table(run / NODES_FILE), read_table(run / EDGES_FILE)
     facts = facts_of(nodes.schema)
     written: Any = facts.get("columns")
-    names = [f"x{number}" for number in range(nodes.num_columns - 1)]
+    keys = ["id", "name"] if "name" in nodes.column_names else ["id"]
+    names = [f"x{number}" for number in range(nodes.num_columns - len(keys))]
     is_whole = (
         isinstance(written, list)
         and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
-        and nodes.column_names == ["id", *names]
+        and nodes.column_names == [*keys, *names]
         and len(written) == len(names)
         and edges.column_names == ["source", "target"]
         and isinstance(facts.get("directed"), bool)
@@ -81,4 +86,5 @@ def load_graph(run: Path) -> AttributedGraph:
     titles = [column.title for column in columns]
     graph = AttributedGraph.from_edges(ends, features, facts["directed"], None, None, titles)
     # not checked for duplicates: ids such as 1 and "1" are stored as the same text
-    return replace(graph, ids=nodes["id"].to_numpy(), columns=columns)
+    shown = nodes["name"].to_numpy() if "name" in keys else None
+    return replace(graph, ids=nodes["id"].to_numpy(), columns=columns, names=shown)
