@@ -45,9 +45,9 @@ _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "sinc
 # Not an answer if it holds many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
 # Columns with the names of nodes, the most telling first; also as last words, as in page_name.
-NAMES = (
-    *("name", "title", "label", "full_name", "fullname", "display_name", "displayname"),
-    *("screen_name", "username", "user_name", "nickname", "nick", "handle", "login"),
+_FULL_NAMES = ("name", "title", "label", "fullname", "displayname")
+_OTHER_NAMES = (
+    *("username", "nickname", "nick", "handle", "login"),
     *("company", "organization", "organisation", "institution", "firm"),
     *("email", "e_mail", "mail"),
 )
@@ -75,16 +75,20 @@ def is_code(name: str) -> bool:
 
 def suggested_names(columns: Sequence[str]) -> list[str]:
     """The columns that may have the names of nodes, as their own names say, most likely first."""
-    exact = [column for column in columns if _joined(column) in NAMES]
-    exact.sort(key=lambda column: NAMES.index(_joined(column)))
-    last = {c: words_of(c)[-1].casefold() for c in columns if c not in exact and _ends_as_name(c)}
-    return [*exact, *sorted(last, key=lambda column: NAMES.index(last[column]))]
+    found = []
+    for known in (_FULL_NAMES, _OTHER_NAMES):
+        exact = [column for column in columns if _joined(column) in known]
+        ending = {column: _last_word(column) for column in columns if column not in exact}
+        ending = {column: word for column, word in ending.items() if word in known}
+        found += sorted(exact, key=lambda column: known.index(_joined(column)))
+        found += sorted(ending, key=lambda column: known.index(ending[column]))
+    return list(dict.fromkeys(found))
 
 
-def _ends_as_name(column: str) -> bool:
-    """Whether the last word is that of a name: page_name, AirportName, but not first_name."""
+def _last_word(column: str) -> str:
+    """The last word if others precede it that do not make it part of a name, as in first_name."""
     *before, last = [word.casefold() for word in words_of(column)] or [""]
-    return last in NAMES and bool(before) and before[-1] not in _PART_OF_NAME
+    return last if before and before[-1] not in _PART_OF_NAME else ""
 
 
 def is_date(name: str) -> bool:

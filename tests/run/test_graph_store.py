@@ -231,3 +231,14 @@ def test_an_internal_error_is_not_reported_as_damage(tmp_path, monkeypatch):
     monkeypatch.setattr(graph_store, "FeatureColumn", fail)
     with pytest.raises(TypeError, match="a bug"):
         load_graph(tmp_path)
+
+
+def test_names_come_back_and_leave_the_fingerprint_alone(tmp_path):
+    graph = generate_network(5, 6, 2)
+    names = np.array(["Ann", "Bob", "two\nlines", "漢字", "4"], dtype=np.dtypes.StringDType())
+    found = stored(replace(graph, names=names), tmp_path)
+    assert found.names.tolist() == names.tolist()
+    assert found.ids.tolist() == graph.ids.tolist()
+    assert found.fingerprint() == graph.fingerprint()
+    (tmp_path / "without").mkdir()
+    assert stored(graph, tmp_path / "without").names is None
