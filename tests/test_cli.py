@@ -390,7 +390,7 @@ class TestExplain:
         assert (code, output) == (2, "")
         assert errors.startswith("egoscore: ")
         assert "'p77'" in errors
-        assert "did you mean 'p7'?" in errors
+        assert "did you mean 'p7', " in errors
 
     @pytest.mark.parametrize("missing", ["", "nowhere"])
     def test_a_missing_run(self, call, tmp_path, missing):
