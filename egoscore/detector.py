@@ -21,7 +21,8 @@ from egoscore.detectors.base import FORMAT_VERSION, Detector, Job, Store, Table
 from egoscore.detectors.settings import Rule, flag, is_number, number, one_of, resolve, whole
 from egoscore.errors import InputError, ParameterError, RunError, VersionError
 from egoscore.explain.explanation import Explanation
-from egoscore.explain.sentences import Scores, explanation, rows_of
+from egoscore.explain.node_lookup import rows_of
+from egoscore.explain.sentences import Scores, explanation
 from egoscore.graph import AttributedGraph
 from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
@@ -226,7 +227,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         return answers[0] if len(answers) == 1 else tuple(answers)
 
     def explain(self, node: Any, data: Any = None) -> Explanation:
-        """Why the node with this id has its score: deviations, unusual edges, and a sentence.
+        """Why the node with this id or name has its score: deviations, unusual edges, a sentence.
 
         `data` None means the training graph. A detector that was loaded knows it only if it was
         loaded from a run directory.

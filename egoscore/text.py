@@ -77,6 +77,11 @@ def printable(value: Any) -> str:
     return "".join(c if c.isprintable() or c in _JOINERS else repr(c)[1:-1] for c in text)
 
 
+def encodable(value: Any) -> str:
+    """A value as text in which what is not valid Unicode is spelled out."""
+    return str(value).encode("utf-8", "backslashreplace").decode()
+
+
 def brief(value: Any, limit: int = 60) -> str:
     """A value as at most `limit` printable characters; longer text loses its middle."""
     text = str(value)

@@ -41,6 +41,7 @@ TABLE_OPTIONS = {
     "target": Annotated[str | None, _column("Edges: where it ends.")],
     "weight": Annotated[str | None, _column("Edges: the only column to use, of numbers.")],
     "id": Annotated[str | None, _column("Nodes: ids.")],
+    "name": Annotated[str | None, _column("Nodes: names to show.")],
     "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
     "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],

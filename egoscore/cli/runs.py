@@ -18,7 +18,7 @@ Run = Annotated[Path, typer.Argument(help="Directory that `egoscore detect` wrot
 
 def explain(
     run: Run,
-    node: Annotated[str, typer.Argument(help="Id of the node, as in scores.csv.")],
+    node: Annotated[str, typer.Argument(help="Id or name of the node, as in scores.csv.")],
     as_json: AsJson = False,
 ) -> None:
     """Explain the score of a node: which features, edges and quantities are unusual."""

@@ -40,13 +40,20 @@ class Deviation:
 class Tie:
     """The edge to one neighbour, or the lack of it.
 
-    Attributes: `node` the neighbour; `surprise` positive where the edge, or its absence, is
-    unexpected, negative where it is expected; `present` whether the edge exists.
+    Attributes: `node` the neighbour's id; `surprise` positive where the edge, or its absence, is
+    unexpected, negative where it is expected; `present` whether the edge exists; `name` under which
+    the neighbour is shown, None for its id.
     """
 
     node: str
     surprise: float
     present: bool = True
+    name: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name, or else the id."""
+        return self.node if self.name is None else self.name
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ class Explanation(Reasons):
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
     threshold; `reason` the first cause in a few words; `summary` all in a few
-    sentences.
+    sentences; `name` under which the node is shown, None for its id, `node`.
     """
 
     node: str
@@ -152,6 +159,12 @@ class Explanation(Reasons):
     flag: bool
     reason: str
     summary: str
+    name: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name, or else the id."""
+        return self.node if self.name is None else self.name
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""

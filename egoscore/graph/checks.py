@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn, narrowed
-from egoscore.text import quoted
+from egoscore.text import encodable, quoted
 
 NO_FEATURES = (
     "The graph has no node features and the model learns from them; give every node at least "
@@ -237,6 +237,19 @@ def _bad_id(names: list[Any]) -> InputError:
         except TypeError:
             break
     return InputError(f"Node ids must be numbers, text or other fixed values (found {name!r}).")
+
+
+def names(given: Sequence[Any] | NDArray[Any] | None, ids: NDArray[Any]) -> NDArray[Any] | None:
+    """Names as text, one for each of `ids` (N,), which stand in where a name is empty or None."""
+    if given is None:
+        return None
+    if len(given) != len(ids):
+        raise InputError(
+            f"There must be one name for each of the {len(ids)} nodes (found {len(given)})."
+        )
+    pairs = zip(given, ids.tolist(), strict=True)
+    texts = [encodable(one if name is None or name == "" else name) for name, one in pairs]
+    return np.array(texts, dtype=np.dtypes.StringDType())
 
 
 def node_info(columns: Mapping[str, Any] | None, size: int) -> dict[str, NDArray[Any]]:

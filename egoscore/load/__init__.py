@@ -10,6 +10,7 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       column_roles  which columns hold the ends of the edges and the ids (column_names)
       ids, join     ids of one type; the ends looked up in the node table
       node_table    labels, and what may be features
+      node_names    what nodes are shown as
       infer         what a column holds (cell_formats, numbers, dates)
       row_names     columns that only name the rows, which are left out
       node_features                 columns of nodes as features

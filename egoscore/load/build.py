@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
@@ -27,6 +28,7 @@ from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
 from egoscore.load.node_features import NO_FEATURES, Features, read_features
+from egoscore.load.node_names import take_names
 from egoscore.load.node_table import read_nodes, take_labels
 from egoscore.load.open_table import CopiedPipe, copy_pipes, open_table
 from egoscore.load.options import Loaded, Options
@@ -35,7 +37,7 @@ from egoscore.load.unpack import naming
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
 from egoscore.runtime import release_memory, system_memory_pool
-from egoscore.text import option
+from egoscore.text import encodable, option
 
 _NO_IDS = np.empty(0, dtype=np.int64)  # until the graph is built
 
@@ -65,7 +67,7 @@ def _open_tables(
     edge_table = open_table(edges, "the edge table", hints)
     node_table = None
     if nodes is not None:
-        names = (options.id, options.label, *(options.features or ()))
+        names = (options.id, options.label, options.name, *(options.features or ()))
         expected = [name for name in names if name]
         hints = Hints(expected, options.encoding, options.node_columns)
         node_table = open_table(nodes, "the node table", hints)
@@ -81,25 +83,32 @@ def _open_tables(
 
 
 def build_graph(
-    edges: Table, nodes: Table | None, options: Options, bars: Bars = no_bars
+    edges: Table,
+    nodes: Table | None,
+    options: Options,
+    bars: Bars = no_bars,
+    own_ids: NDArray[Any] | None = None,
 ) -> Loaded:
-    """The graph in two open tables."""
+    """The graph in two open tables; `own_ids` (N,) are the user's if the table's only count."""
     if nodes is None:
         reason = "there is no table of nodes"
-        options.refuse(("id", "features", "categories", "label", "node_columns"), reason)
+        of_nodes = ("id", "features", "categories", "label", "name", "node_columns")
+        options.refuse(of_nodes, reason)
     _refuse_unknown_ignored(edges, nodes, options)
     notes: list[Note] = []
-    names = find_ends(edges, nodes, options, notes)
-    ends, columns = _read_ends(edges, names, options, notes)
-    features, labels = NO_FEATURES, None
+    end_names = find_ends(edges, nodes, options, notes)
+    ends, columns = _read_ends(edges, end_names, options, notes)
+    features, labels, names = NO_FEATURES, None, None
     if nodes is None:
         joined = join_ends(ends, notes, bars)
     else:
-        loaded, ids = read_nodes(nodes, names, ends, options, notes)
+        loaded, ids = read_nodes(nodes, end_names, ends, options, notes)
         every = [*ends, ids]
         del ends, ids
         joined = join_tables(every, options.impute is not None, notes, bars)
         release_memory()
+        own = joined.ids if own_ids is None else pa.array(list(map(encodable, own_ids)))
+        names = take_names(loaded, nodes, options, own, notes)
         labels = take_labels(loaded, nodes, options, joined.extra, notes)
         features = read_features(loaded, nodes, options, joined.extra, notes)
     release_memory()  # from the tables, for the graph
@@ -111,7 +120,7 @@ def build_graph(
     graph = _graph(joined, features, labels, options, notes, bars)
     graph = with_agreement(graph, categories)
     release_memory()
-    graph = replace(graph, ids=as_numpy(joined.ids))
+    graph = replace(graph, ids=as_numpy(joined.ids) if own_ids is None else own_ids, names=names)
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Loaded(graph, (*before, *notes))
 

@@ -22,6 +22,7 @@ from egoscore.load.column_names import (
 from egoscore.load.column_roles import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
 from egoscore.load.infer import MAX_CATEGORIES, Column, infer_column
+from egoscore.load.node_names import name_columns
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import Table
@@ -40,14 +41,15 @@ def read_nodes(
     options: Options,
     notes: list[Note],
 ) -> tuple[dict[str, pa.ChunkedArray], IdColumn]:
-    """The columns that may be features or labels, and the ids.
+    """The columns that may be features, labels or names, and the ids.
 
     `ends` are the names of the columns of the edges that hold ids, `columns` these ids.
     """
     ignored = set(named_in(nodes.columns, options.ignore))
     chosen = [find("features", name, nodes) for name in options.features or ()]
     label = _label_column(nodes, options.label)
-    needed = _needed(nodes, ignored, [*chosen, label], options)
+    names = [column for column in name_columns(nodes, options) if column not in chosen]
+    needed = _needed(nodes, ignored, [*chosen, label, *names], options)
     sure = sure_ids(needed, nodes, options.id)
     loaded = nodes.read(needed, encoded=() if sure is None else (sure,))
     release_memory()
@@ -56,11 +58,15 @@ def read_nodes(
     if options.label is not None:
         others = {"features": set(chosen), "ignore": ignored, "id": {id_name}}
         _refuse_twice("label", [label], others)
+    if options.name is not None:
+        given = {label} if options.label is not None and label is not None else set()
+        others = {"features": set(chosen), "ignore": ignored, "id": {id_name}, "label": given}
+        _refuse_twice("name", [find("name", options.name, nodes)], others)
     del loaded[id_name]
     if options.features is None:
         _drop_index(loaded, nodes, notes)
     else:
-        wanted = dict.fromkeys([*chosen, label])
+        wanted = dict.fromkeys([*chosen, label, *names])
         loaded = {c: loaded[c] for c in wanted if c in loaded}
     return loaded, ids
 

@@ -11,7 +11,7 @@ from egoscore.notes import Note
 from egoscore.text import option
 
 _LISTS = ("features", "ignore", "categories", "columns", "node_columns")
-_COLUMNS = ("source", "target", "id", "label", "weight", *_LISTS)
+_COLUMNS = ("source", "target", "id", "label", "name", "weight", *_LISTS)
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Options:
         ignore: columns of either table to leave out.
         categories: columns of the node table to treat as categories even if they hold numbers.
         label: the column that marks known outliers; only used to evaluate.
+        name: the column of the node table whose text is shown for the nodes; None to detect it.
         weight: the only column of the edge table to turn into node features; None for all usable.
         directed: whether an edge from a to b differs from one from b to a.
         impute: "median" to fill missing values and flag where they were; None or "none" to refuse
@@ -41,6 +42,7 @@ class Options:
     ignore: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     label: str | None = None
+    name: str | None = None
     weight: str | None = None
     directed: bool = False
     impute: str | None = "median"

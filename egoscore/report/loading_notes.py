@@ -128,6 +128,12 @@ def _respelled(count: int, example: str, known: str) -> str:
     )
 
 
+def _names(table: str, column: str, missing: int) -> str:
+    gaps = f"; {counted(missing, 'node')} without one {are(missing)} shown by id" if missing else ""
+    advice = f"; {option('name')} names another column, {option('ignore', column)} shows ids"
+    return f"{_column(table, column)} has the names under which nodes are shown{gaps}{advice}."
+
+
 def _labels(table: str, column: str, known: int, count: int) -> str:
     of = "" if known == count else f"; the label of {known:,} of {counted(count, 'node')} is known"
     return f"{_column(table, column)} marks known outliers{of}."
@@ -166,9 +172,6 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "undirected-file": lambda file: (
         f"{file} declares its edges undirected, which takes precedence over {option('directed')}."
-    ),
-    "node-names-left-out": lambda table, column: (
-        f"{_column(table, column)} holds display names of nodes and is left out."
     ),
     "attribute-unused": lambda table, column: f"{table}: attribute '{column}' is not used.",
     # matrices
@@ -215,6 +218,15 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
+    # names
+    "names": _names,
+    "names-unused": lambda table, column: (
+        f"{_column(table, column)} has names of nodes, too, and is left out; "
+        f"{option('name', column)} shows them."
+    ),
+    "names-repeat-ids": lambda table, column: (
+        f"{_column(table, column)} only repeats the ids, so it is left out."
+    ),
     # labels
     "labels": _labels,
     "label-words": lambda table, column, normal, outlier: (

@@ -34,15 +34,20 @@ def save_graph(
         "categories": list(graph.categories),
     }
     codes = list(graph.categories.values())
-    names = ["id", *_column_names(graph.num_features, len(codes))]
-    types = [ids.type] + [pa.float32()] * graph.num_features + [pa.int32()] * len(codes)
+    keys = {"id": ids}
+    if graph.names is not None:
+        keys["name"] = pa.array(graph.names.tolist(), pa.string())
+    names = [*keys, *_column_names(graph.num_features, len(codes))]
+    types = [key.type for key in keys.values()]
+    types += [pa.float32()] * graph.num_features + [pa.int32()] * len(codes)
     schema = described(pa.schema(list(zip(names, types, strict=True))), facts)
     with table_writer(run / NODES_FILE, schema) as writer:
         for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             columns = np.ascontiguousarray(graph.features[rows].T)
             arrays = map(pa.array, (*columns, *(of_column[rows] for of_column in codes)))
-            writer.write_table(pa.table([ids[rows], *arrays], schema=schema))
+            parts = [key[rows] for key in keys.values()]
+            writer.write_table(pa.table([*parts, *arrays], schema=schema))
             advance(columns.shape[1])
     write_table(_edges(graph), run / EDGES_FILE, advance=advance)
 
@@ -72,12 +77,13 @@ def load_graph(run: Path) -> AttributedGraph:
     facts = facts_of(nodes.schema)
     written: Any = facts.get("columns")
     categories: Any = facts.get("categories", [])
+    keys = ["id", "name"] if "name" in nodes.column_names else ["id"]
     is_whole = (
         isinstance(written, list)
         and isinstance(categories, list)
         and all(isinstance(name, str) for name in categories)
         and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
-        and nodes.column_names == ["id", *_column_names(len(written), len(categories))]
+        and nodes.column_names == [*keys, *_column_names(len(written), len(categories))]
         and edges.column_names == ["source", "target"]
         and isinstance(facts.get("directed"), bool)
     )
@@ -92,4 +98,6 @@ def load_graph(run: Path) -> AttributedGraph:
     titles = [column.title for column in columns]
     graph = AttributedGraph.from_edges(ends, features, facts["directed"], None, None, titles)
     # not checked for duplicates: ids such as 1 and "1" are stored as the same text
-    return replace(graph, ids=nodes["id"].to_numpy(), columns=columns, categories=codes)
+    shown = nodes["name"].to_numpy() if "name" in keys else None
+    found = replace(graph, ids=nodes["id"].to_numpy(), names=shown)
+    return replace(found, columns=columns, categories=codes)

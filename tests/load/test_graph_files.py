@@ -130,7 +130,48 @@ def test_what_gexf_shows_a_node_as_is_no_answer(tmp_path, noted):
     nx.write_gexf(theirs, tmp_path / "people.gexf")
     reading = read_network_file(tmp_path / "people.gexf", Options())
     assert reading.graph.feature_names == ("x",)
-    assert noted(reading, "node-names-left-out", column="label")
+    assert noted(reading, "names", column="label", missing=0)
+    assert reading.graph.names.tolist() == [f"Person {node}" for node in reading.graph.ids]
+
+
+@pytest.mark.parametrize("label", [None, "Someone"])
+def test_names_in_gexf_may_repeat_but_not_just_be_the_ids(tmp_path, noted, label):
+    theirs = nx.path_graph(5)
+    for node in theirs:
+        theirs.nodes[node]["x"] = float(node)
+        if label is not None and node < 3:
+            theirs.nodes[node]["label"] = label if node else "Somebody"
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    reading = read_network_file(tmp_path / "people.gexf", Options())
+    assert reading.graph.feature_names == ("x",)
+    if label is None:  # networkx writes the ids as labels
+        assert reading.graph.names is None
+        assert noted(reading, "names-repeat-ids", column="label")
+    else:
+        assert reading.graph.names.tolist() == ["Somebody", "Someone", "Someone", "3", "4"]
+
+
+@pytest.mark.parametrize("chosen", [{"ignore": "label"}, {"name": "nick"}])
+def test_other_names_than_the_labels_of_gexf_can_be_chosen(tmp_path, chosen):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(label=f"Person {node}", nick="abba"[node], x=float(node))
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    graph = read_network_file(tmp_path / "people.gexf", Options(**chosen)).graph
+    assert (graph.names is None) == ("ignore" in chosen)
+    assert "x" in graph.feature_names
+    if "name" in chosen:
+        assert graph.names.tolist() == list("abba")
+
+
+def test_graphml_names_its_nodes_by_an_attribute(tmp_path, noted):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(AirportName=f"Airport {node}", x=float(node))
+    nx.write_graphml(theirs, tmp_path / "airports.graphml")
+    reading = read_network_file(tmp_path / "airports.graphml", Options())
+    assert reading.graph.names.tolist() == [f"Airport {node}" for node in range(4)]
+    assert noted(reading, "names", column="AirportName")
 
 
 def test_two_labels_of_gexf_are_those_of_known_outliers(tmp_path):

@@ -73,10 +73,10 @@ def test_missing_values_are_refused_on_demand(tmp_path, refusal):
 
 
 def test_what_was_refused_once_is_now_decided_and_told(tmp_path, noted):
-    nodes = {**NODES, "name": ["a", "b", "c"], "label": [0, 1, 7], "tags": [[1], [2], [3]]}
+    nodes = {**NODES, "team": ["a", "b", "c"], "label": [0, 1, 7], "tags": [[1], [2], [3]]}
     reading = read_source(write_folder(tmp_path, nodes, EDGES))
     assert len([c for c in reading.graph.columns if not c.is_computed]) == 5
-    assert noted(reading, "column-categories", column="name", count=3)
+    assert noted(reading, "column-categories", column="team", count=3)
     assert noted(reading, "answer-not-binary", column="label")
     assert noted(reading, "column-unusable", column="tags", reason="type")
     assert noted(reading, "edge-features", columns=["when"])

@@ -242,3 +242,14 @@ def test_codes_of_categories_come_back_unchanged(tmp_path):
         np.testing.assert_array_equal(found.categories[name], expected)
         assert found.categories[name].dtype == np.int32
     assert found.fingerprint() == graph.fingerprint()
+
+
+def test_names_come_back_and_leave_the_fingerprint_alone(tmp_path):
+    graph = generate_network(5, 6, 2)
+    names = np.array(["Ann", "Bob", "two\nlines", "漢字", "4"], dtype=np.dtypes.StringDType())
+    found = stored(replace(graph, names=names), tmp_path)
+    assert found.names.tolist() == names.tolist()
+    assert found.ids.tolist() == graph.ids.tolist()
+    assert found.fingerprint() == graph.fingerprint()
+    (tmp_path / "without").mkdir()
+    assert stored(graph, tmp_path / "without").names is None

@@ -172,7 +172,7 @@ _AS_FAR = {"above": "as much or more", "below": "as little or less"}
 
 
 def _listed(ties: Sequence[Tie]) -> str:
-    return " and ".join(shortened(tie.node) for tie in ties)
+    return " and ".join(shortened(tie.shown) for tie in ties)
 
 
 PHRASES = {

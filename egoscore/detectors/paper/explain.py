@@ -137,7 +137,12 @@ class ReconstructionExplainer(Explainer):
         share = np.maximum(found.restored_adj[0], found.restored_adj[:, 0])
         surprise = np.where(there, _LIKELY - share, share - _LIKELY)
         ties = [
-            Tie(str(self.graph.ids[other]), round(float(surprise[j]), 3), bool(there[j]))
+            Tie(
+                str(self.graph.ids[other]),
+                round(float(surprise[j]), 3),
+                bool(there[j]),
+                self.graph.name_of(other),
+            )
             for j, other in enumerate(found.members)
             if j and (there[j] or surprise[j] > 0)
         ]
