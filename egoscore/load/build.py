@@ -201,7 +201,8 @@ def _graph(
         )
     titles = tuple(column.title for column in features.columns)
     graph = replace(graph, columns=features.columns, feature_names=titles)
-    counted = with_counts(graph, counts)
+    is_free = options.features is None or options.weight is not None
+    counted = with_counts(graph, counts) if is_free else None
     if counted is not None:
         notes.append(Note.info("edges-counted", columns=list(counts)))
         return counted

@@ -110,7 +110,13 @@ class TestSources:
         source = networkx_graph(nx.MultiGraph)
         source.add_edges_from([("ann", "bob"), ("bob", "bob")])
         graph = AttributedGraph.from_networkx(source)
-        assert_same_network(graph, expected())
+        assert graph.feature_names[-1] == "edges (count)"
+        rows = dict(zip(graph.ids.tolist(), graph.features[:, -1].tolist(), strict=True))
+        assert rows["ann"] == graph.neighbours.degrees[graph.ids.tolist().index("ann")] + 1
+        x = tuple(graph.feature_names[:-1])
+        features, columns = graph.features[:, :-1], graph.columns[:-1]
+        kept = replace(graph, features=features, columns=columns, feature_names=x)
+        assert_same_network(kept, expected())
         assert (graph.dropped_duplicates, graph.dropped_self_loops) == (1, 1)
 
     @pytest.mark.parametrize("directed", [False, True])
