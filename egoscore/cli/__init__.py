@@ -22,7 +22,7 @@ from egoscore.cli.runs import datasets, explain, report
 
 app = typer.Typer(
     name="egoscore",
-    help="Find abnormal nodes in attributed networks, without labels.",
+    help="Find abnormal nodes in a graph, without labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -47,7 +47,7 @@ def _root(
         bool, typer.Option("--version", help="Print the version.", callback=_version)
     ] = False,
 ) -> None:
-    """Find abnormal nodes in attributed networks, without labels."""
+    """Find abnormal nodes in a graph, without labels."""
 
 
 def program() -> NoReturn:
