@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -35,6 +36,13 @@ from egoscore.runtime import choose_device, one_thread
 
 _FORMAT = "egoscore-model"
 _OF_THIS_MACHINE = ("gpu", "num_workers", "verbose")  # how to compute, not what: not saved
+_NAMES_ELSEWHERE = {  # in PyGOD and scikit-learn
+    "hid_dim": "hidden_size",
+    "epoch": "epochs",
+    "weight": "alpha",
+    "random_state": "seed",
+    "n_jobs": "num_workers",
+}
 _RULES = {
     "preset": one_of(PRESETS),
     "seed": whole(0, 2**64 - 1),
@@ -106,7 +114,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         names = setting_names()
         for name in settings:
             if name not in names:
-                raise TypeError(f"EgoScore has no parameter '{name}'")
+                raise TypeError(f"EgoScore has no parameter '{name}'{_suggestion(name)}")
         for name in names:
             setattr(self, name, settings.get(name))
 
@@ -338,6 +346,14 @@ def _not_in_preset(name: str, value: Any, preset: str) -> ParameterError:
     others = " or ".join(f"'{other}'" for other in setting_names()[name])
     rule = f"left out with preset '{preset}', which does not have it (preset {others} does)"
     return ParameterError(name, rule, value)
+
+
+def _suggestion(name: str) -> str:
+    """A hint at the parameter that is meant."""
+    known = [*_RULES, *setting_names()]
+    alike = difflib.get_close_matches(name, known, n=1)
+    meant = _NAMES_ELSEWHERE.get(name) or next(iter(alike), None)
+    return f"; did you mean '{meant}'?" if meant else f"; it has {', '.join(known)}"
 
 
 def _with_settings() -> None:

@@ -40,9 +40,9 @@ WHY_UNUSABLE = {
     "empty": "is empty",
     "type": "has type {kind}, which cannot be turned into numbers",
     "not-categories": "has type {kind}, whose values cannot be categories",
-    "many-texts": "is text with {count} distinct values, more than the {limit} allowed for "
+    "many-texts": "is text with {count:,} distinct values, more than the {limit:,} allowed for "
     "categories",
-    "many-values": "has {count} distinct values, more than the {limit} allowed for categories",
+    "many-values": "has {count:,} distinct values, more than the {limit:,} allowed for categories",
     "padded-codes": "holds digits with leading zeros, which are codes; write them without if they "
     "are numbers",
     "row-numbers": "has no name and only counts the rows",

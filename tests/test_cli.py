@@ -81,9 +81,9 @@ class TestHelp:
         _, output, errors = call()
         assert "Usage" in output + errors
 
-    def test_help_of_detect_lists_every_option(self, call, monkeypatch):
+    def test_long_help_of_detect_lists_every_option(self, call, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
-        code, output, _ = call("detect", "--help")
+        code, output, _ = call("detect", "--help-all")
         assert code == 0
         for name in ON_COMMAND_LINE:
             assert f"--{name.replace('_', '-')} " in output.replace(",", " ")
@@ -91,6 +91,7 @@ class TestHelp:
     def test_long_options_are_the_parameters_of_the_detector(self):
         options = {param.name: param for param in detect_options()}
         own = {"data", "out", "top", "data_dir", "directed", "as_json", "verbose"}
+        own.add("help_all")
         assert set(options) == {*own, *OF_TABLES, *ON_COMMAND_LINE}
         for name in ON_COMMAND_LINE:
             assert f"--{name.replace('_', '-')}" in options[name].opts
@@ -98,11 +99,24 @@ class TestHelp:
             assert options[name].default == PARAMETERS[name].default
         assert options["contamination"].default == "auto"
 
-    def test_help_of_detect_is_short_and_what_only_the_paper_needs_comes_last(
-        self, call, monkeypatch
-    ):
+    def test_help_of_detect_is_short_and_leaves_the_settings_out(self, call, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")
-        lines = call("detect", "--help")[1].splitlines()
+        code, output, _ = call("detect", "--help")
+        assert code == 0
+        assert len(output.splitlines()) < 40
+        for name in ("out", "edges", "nodes", "preset", "label", "impute", "help-all"):
+            assert f"--{name} " in output
+        for name in {*PAPER, *DEFAULT}:
+            assert f"--{name.replace('_', '-')} " not in output
+
+    @pytest.mark.parametrize("command", ["", *typer.main.get_command(app).commands])
+    def test_help_names_no_types_of_python(self, call, command):
+        output = call(*command.split(), "--help")[1]
+        assert not re.findall(r"<\w+( range)?>|\[\[|\{", output)
+
+    def test_what_only_the_paper_needs_comes_last_in_long_help(self, call, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        lines = call("detect", "--help-all")[1].splitlines()
         panels = {
             line.strip("╭─╮ "): number for number, line in enumerate(lines) if line.startswith("╭")
         }

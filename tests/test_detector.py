@@ -175,6 +175,25 @@ class TestPygodContract:
             fitted.predict(return_prob=True, prob_method="sigmoid")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *(("hid_dim", "hidden_size"), ("epoch", "epochs"), ("weight", "alpha")),
+        *(("random_state", "seed"), ("num_level", "num_levels"), ("contaminaton", "contamination")),
+    ],
+)
+def test_of_an_unknown_parameter_the_one_that_is_meant_is_named(name, meant):
+    assert meant in EgoScore().get_params()
+    with pytest.raises(TypeError, match=rf"'{name}'.*'{meant}'"):
+        EgoScore(**{name: 1})
+
+
+def test_without_a_similar_parameter_all_are_listed():
+    with pytest.raises(TypeError) as refused:
+        EgoScore(quux=1)
+    assert all(name in str(refused.value) for name in EgoScore().get_params())
+
+
 class TestScikitLearnHabits:
     @pytest.mark.parametrize(
         "name",

@@ -17,16 +17,17 @@ PAGE = Path(__file__).resolve().parents[1] / "options.md"
 INTRODUCTION = """# Command-line options
 
 Written by `make options` from the program itself. `--help` after a command shows the same on the
-terminal. Every option of `detect` that is a setting of a detector is also a parameter of
-[`EgoScore`](api.md#the-detector), with underscores instead of hyphens.
+terminal; after `detect`, `--help-all` shows all options. Every option of `detect` that is a setting
+of a detector is also a parameter of [`EgoScore`](api.md#the-detector), with underscores instead of
+hyphens.
 """
-SETTINGS = """## Settings of the detectors
+SETTINGS = f"""## Settings of the detectors
 
 These are options of `detect`. An empty cell means that the preset does not have the setting; giving
 it is then an error. [Choose settings](choosing.md) says when to change which.
 
-| option | `default` | `paper` | meaning |
-|---|---|---|---|
+| option | {" | ".join(f"`{preset}`" for preset in PRESETS)} | meaning |
+|---|{"---|" * len(PRESETS)}---|
 """
 
 
@@ -52,10 +53,10 @@ def command(name: str, one: typer.core.TyperCommand) -> str:
 def names(option: typer.core.TyperOption) -> str:
     """How an option or argument is written."""
     if option.param_type_name == "argument":
-        return f"`{(option.metavar or option.name.upper()).strip('[]')}`"
+        return f"`{option.metavar}`"
     written = [*option.opts, *option.secondary_opts]
     value = option.metavar or ""
-    return ", ".join(f"`{one} {value.strip()}`".replace(" `", "`") for one in written)
+    return ", ".join(f"`{one} {value}`".replace(" `", "`") for one in written)
 
 
 def help_of(option: typer.core.TyperOption) -> str:

@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 
 from egoscore.cli.bench import bench
 from egoscore.cli.detect import detect
+from egoscore.cli.help import Command, Group, LongCommand
 from egoscore.cli.runs import datasets, explain, report
 
 # What writing to standard output may raise; other errors of the system are defects of ours.
@@ -26,15 +27,17 @@ _CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 app = typer.Typer(
     name="egoscore",
-    help="Find abnormal nodes in attributed networks, without labels.",
+    cls=Group,
+    help="Find abnormal nodes in a graph, without labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (detect, report, bench, datasets):
-    app.command()(command)
+app.command(cls=LongCommand)(detect)
+for command in (report, bench, datasets):
+    app.command(cls=Command)(command)
 # so that a node may be called -12
-app.command(context_settings={"ignore_unknown_options": True})(explain)
+app.command(cls=Command, context_settings={"ignore_unknown_options": True})(explain)
 
 
 def _version(asked: bool) -> None:
@@ -51,7 +54,7 @@ def _root(
         bool, typer.Option("--version", help="Print the version.", callback=_version)
     ] = False,
 ) -> None:
-    """Find abnormal nodes in attributed networks, without labels."""
+    """Find abnormal nodes in a graph, without labels."""
 
 
 def program() -> NoReturn:

@@ -12,19 +12,28 @@ from egoscore.cli.options import DataDir, names
 
 def bench(
     datasets: Annotated[
-        str, typer.Option(help="Data sets or folders, separated by commas.")
+        str, typer.Option(help="Data sets or folders, separated by commas.", metavar="A,B,…")
     ] = "disney,books,reddit,enron",
     methods: Annotated[
         str,
-        typer.Option(help="Methods or groups of methods, separated by commas, or all; see --list."),
+        typer.Option(
+            help="Methods or groups of methods, separated by commas, or all; see --list.",
+            metavar="A,B,…",
+        ),
     ] = "paper,attributes,structure,networks",
-    trials: Annotated[int, typer.Option(help="Trials per method.", min=1)] = 20,
-    out: Annotated[Path, typer.Option(help="Directory for results and tables.")] = Path("bench"),
-    jobs: Annotated[int, typer.Option(help="Number of trials to run at the same time.", min=1)] = 1,
+    trials: Annotated[int, typer.Option(help="Trials per method.", metavar="N", min=1)] = 20,
+    out: Annotated[
+        Path, typer.Option(help="Directory for results and tables.", metavar="DIR")
+    ] = Path("bench"),
+    jobs: Annotated[
+        int, typer.Option(help="Number of trials to run at the same time.", metavar="N", min=1)
+    ] = 1,
     time_limit: Annotated[
-        float, typer.Option(help="Time limit in seconds (TLE).", min=1)
+        float, typer.Option(help="Time limit in seconds (TLE).", metavar="X", min=1)
     ] = 86400.0,
-    memory_limit: Annotated[float, typer.Option(help="Memory limit in GB (OOM).", min=0.5)] = 16.0,
+    memory_limit: Annotated[
+        float, typer.Option(help="Memory limit in GB (OOM).", metavar="X", min=0.5)
+    ] = 16.0,
     retry: Annotated[
         bool, typer.Option("--retry", help="Repeat trials that failed or hit a limit.")
     ] = False,
@@ -34,8 +43,9 @@ def bench(
 ) -> None:
     """Compare methods by BOND's protocol and write tables.
 
-    Run the same command again to continue an interrupted benchmark. With the defaults it takes
-    days on a laptop; --datasets disney --trials 3 takes minutes.
+    Run the same command again to continue an interrupted benchmark.
+
+    With the defaults it takes days on a laptop; --datasets disney --trials 3 takes minutes.
     """
     from egoscore.bench.command import print_methods, run_and_report
     from egoscore.bench.runner import Benchmark

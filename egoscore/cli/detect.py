@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from egoscore.cli.help import COLUMNS_PANEL, HelpAll
 from egoscore.cli.options import AsJson, DataDir, data_sets, names, one_of, setting_options, takes
 from egoscore.detectors import PRESETS, foreign_settings
 from egoscore.errors import InputError
@@ -33,7 +34,7 @@ def _option(text: str, kind: str = "", panel: str | None = None, *values: str) -
 
 
 def _column(text: str, kind: str = "COLUMN", *values: str) -> Any:
-    return _option(text, kind, "Your tables (columns are detected; correct them here)", *values)
+    return _option(text, kind, COLUMNS_PANEL, *values)
 
 
 TABLE_OPTIONS = {
@@ -46,7 +47,7 @@ TABLE_OPTIONS = {
     "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
     "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
-    "directed": Annotated[bool | None, _column("Whether edges have a direction.", " ")],
+    "directed": Annotated[bool | None, _column("Whether edges have a direction.", "")],
     "impute": Annotated[
         str | None,
         _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
@@ -69,7 +70,7 @@ def detect(
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SOURCE]",
+            metavar="SOURCE",
             show_default=False,
             autocompletion=data_sets,
             help="Data set (see `egoscore datasets`), folder or file.",
@@ -92,10 +93,9 @@ def detect(
     as_json: AsJson = False,
     verbose: Annotated[
         bool,
-        typer.Option(
-            "--verbose", "-v", help="Show all notes and settings.", metavar=" ", show_default=False
-        ),
+        typer.Option("--verbose", "-v", help="Show all notes and settings.", show_default=False),
     ] = False,
+    help_all: HelpAll = False,
     **more: Any,
 ) -> None:
     """Rank the nodes of a graph by abnormality and write the results to a directory.

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 
 Command = TypeVar("Command", bound=Callable[..., None])
-_METAVARS = {int: "N", float: "X", str: "NAME", bool: " "}
+_METAVARS = {int: "N", float: "X", str: "NAME"}
 Parameters = dict[str, Any]  # annotated types by name
 
 DataDir = Annotated[
@@ -26,7 +26,7 @@ DataDir = Annotated[
 ]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", help="Print JSON instead of text.", metavar=" ", show_default=False),
+    typer.Option("--json", help="Print JSON instead of text.", show_default=False),
 ]
 
 

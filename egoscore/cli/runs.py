@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from egoscore.explain.explanation import Explanation
     from egoscore.progress import Bars
 
-Run = Annotated[Path, typer.Argument(help="Directory that `egoscore detect` wrote.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Directory that `egoscore detect` wrote.")]
 
 
 def explain(
     run: Run,
-    node: Annotated[str, typer.Argument(help="Id or name of the node, as in scores.csv.")],
+    node: Annotated[
+        str, typer.Argument(metavar="NODE", help="Id or name of the node, as in scores.csv.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Explain the score of a node: which features, edges and quantities are unusual."""
@@ -55,7 +57,9 @@ def _explanation(path: Path, node: str, bars: Bars) -> tuple[Explanation, str]:
 
 def report(
     run: Run,
-    out: Annotated[Path | None, typer.Option(help="File to write. (RUN/report.html)")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write. (RUN/report.html)", metavar="FILE")
+    ] = None,
 ) -> None:
     """Write the report of a finished run again, as a single HTML file."""
     from egoscore.progress import passing_bars

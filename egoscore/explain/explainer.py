@@ -60,15 +60,15 @@ def describe_peers(ego_size: NDArray[np.integer], group: NDArray[np.int64]) -> s
     return f"{counted(len(group), 'node')} {whose} {span}"
 
 
-def percentile(values: NDArray[np.floating], value: float) -> float:
-    """The percentage of `values` that are smaller; equal values count half."""
+def percentile(values: NDArray[np.floating], value: float, equals: float = 0.0) -> float:
+    """The percentage of `values` that are smaller; `equals` is how much each equal one counts."""
     less, equal = (values < value).mean(), (values == value).mean()
-    return 100.0 * float(less + equal / 2.0)
+    return 100.0 * float(less + equals * equal)
 
 
 def surprise(values: NDArray[np.floating], value: float) -> float:
-    """Minus the logarithm of the share of `values` at least as large as `value`, one of them."""
-    return -float(np.log(1.0 - percentile(values, value) / 100.0))
+    """Minus the logarithm of how rare `value`, one of `values`, is; equal values count half."""
+    return -float(np.log(1.0 - percentile(values, value, equals=0.5) / 100.0))
 
 
 def components_of(
@@ -78,7 +78,7 @@ def components_of(
     found = []
     for name, values in columns.items():
         value = float(values[node])
-        found.append(Component(name, round(value, 6), round(percentile(values[group], value), 1)))
+        found.append(Component(name, round(value, 6), round(percentile(values[group], value), 4)))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.text import counted, times
 
 _LEAST, _MOST = 1.5, 1e4  # ratios in between are worth stating
+_COUNTABLE = 10.0
 
 
 def clause(one: Deviation, source: str = "its neighbours") -> str:
@@ -36,9 +37,14 @@ def off(one: Deviation, source: str = "its neighbours") -> str:
     observed, expected = one.observed_value or 0.0, one.expected_value or 0.0
     if one.is_amount and (more := multiple(observed, expected)):
         return f"{one.name} is {more} times the expected value"
-    if one.is_amount and multiple(expected, observed):
+    if one.is_amount and multiple(expected, observed) and not _is_small_count(observed):
         return f"{one.name} is {times(100 * observed / expected)}% of the expected value"
     return clause(one)
+
+
+def _is_small_count(value: float) -> bool:
+    """Whether a number says more than its ratio: 2 where 21 is expected."""
+    return value < _COUNTABLE and value.is_integer()
 
 
 def _fact(one: Deviation) -> str:

@@ -73,11 +73,10 @@ def show_detection(found: Detection, top: int) -> None:
 
 
 def _flagged(found: Detection) -> str:
-    threshold = numeral(found.findings.threshold)
-    if found.findings.rule.code == "threshold-far-out":
-        return f"{flagged(found.ranking)} (score above {threshold}, Tukey's rule)."
-    share = found.findings.rule.fields["share"]
-    return f"{flagged(found.ranking)} (the highest {100 * share:g}%, as requested)."
+    rule = f"score above {numeral(found.findings.threshold)}, Tukey's rule"
+    if found.findings.rule.code != "threshold-far-out":
+        rule = f"the highest {100 * found.findings.rule.fields['share']:g}%, as requested"
+    return f"{flagged(found.ranking, rule)}."
 
 
 def _reliability(found: Detection) -> str:
@@ -198,13 +197,13 @@ def show_explanation(found: Explanation, words: Vocabulary) -> None:
     """Print the summary, then the numbers behind it."""
     console = make_console()
     say(console, found.summary)
-    flag = "above" if found.flag else "not above"
+    flag = "above the threshold and" if found.flag else "not above the threshold, but"
     contrast = f" {words.contrasted(found)}" if found.ego_size > 1 else ""
     known_as = "" if found.name is None else f"Its id is {brief(found.node, _LONGEST)}. "
     say(
         console,
-        f"{known_as}The score {numeral(found.score)} is {flag} the threshold and higher than that "
-        f"of {percent(found.percentile)}% of the nodes. The ego-graph has "
+        f"{known_as}The score {numeral(found.score)} is {flag} higher than that of "
+        f"{percent(found.percentile)}% of the nodes. The ego-graph has "
         f"{counted(found.ego_size, 'node')}.{contrast}",
     )
     width = min(console.width, _WIDEST)

@@ -70,8 +70,9 @@ class Findings:
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """The caveats that the user should act on."""
-        return tuple(note for note in self.caveats if note.severity == "warning")
+        """The caveats and notes that the user should act on."""
+        both = (*self.caveats, *self.notes)
+        return tuple(note for note in both if note.severity == "warning")
 
 
 def losses_shown(losses: Losses, most: int = 600) -> list[int]:

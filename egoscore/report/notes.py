@@ -27,8 +27,8 @@ def _dropped(thing: str) -> Sentence:
 
 def _agreement(found: int, expected: float, nodes: int, usual: float) -> str:
     return (
-        f"{found:,} of {counted(nodes, 'node')} {are(found)} among the 5% most unusual by more "
-        f"than one question; by chance it would be about {expected:,.1f}."
+        f"{found:,} of {counted(nodes, 'node')} {are(found)} among the 5% most unusual by at "
+        f"least two of features, similarity and position; about {numeral(expected, 1)} by chance."
     )
 
 
@@ -49,17 +49,21 @@ def _causes(top: int, counts: Mapping[str, int]) -> str:
 
 
 def _explained(share: float) -> str:
-    return f"A linear model of its neighbourhood explains {100 * share:.0f}% of a node's features"
+    return (
+        f"A node's neighbourhood explains {100 * share:.0f}% of the variance of its features "
+        "(linear model)"
+    )
 
 
 def _networks_used(explained: float, weight: float) -> str:
-    return f"{_explained(explained)}; neural networks correct it with weight {weight:.2g}."
+    corrected = f"neural networks correct the prediction with weight {weight:.2g}"
+    return f"{_explained(explained)}; {corrected}."
 
 
 def _networks_unused(reason: str, explained: float = 0.0) -> str:
     if reason == "structure-only":
         return "Without features, only the position of a node is scored; no networks are used."
-    return f"{_explained(explained)}; neural networks do not improve it and are not used."
+    return f"{_explained(explained)}; neural networks do not improve on this and are not used."
 
 
 def _follows(quantity: str, correlation: float) -> str:

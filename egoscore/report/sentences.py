@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pyarrow as pa
 
 from egoscore.explain.explanation import HIGH
@@ -23,15 +24,23 @@ def summary(graph: AttributedGraph, source: str) -> str:
     )
 
 
-def flagged(ranking: pa.Table) -> str:
-    """How many nodes are flagged and significant."""
+def flagged(ranking: pa.Table, rule: str = "") -> str:
+    """How many nodes are flagged, by which rule, and how many are significant."""
     count = int(ranking["flag"].to_numpy().sum())
     verb = are(1 if ranking.num_rows == 1 else count)
     text = f"{count:,} of {counted(ranking.num_rows, 'node')} {verb} flagged"
-    if "significant" in ranking.column_names:
-        marked = int(ranking["significant"].to_numpy().sum())
-        text += f", {f'{marked:,}' if marked else 'none'} of them significant"
-    return text
+    text += f" ({rule})" if rule else ""
+    if "significant" not in ranking.column_names:
+        return text
+    marked = ranking["significant"].to_numpy()
+    if count == 1 and np.array_equal(marked, ranking["flag"].to_numpy()):
+        return f"{text}; it is significant"
+    return f"{text}; {_how_many(int(marked.sum()))} significant"
+
+
+def _how_many(count: int) -> str:
+    """A number and its verb: none is, 1 is, 2 are."""
+    return f"{count:,} {are(count)}" if count else "none is"
 
 
 def accuracy(known: Evaluation, num_nodes: int) -> str:
@@ -55,7 +64,7 @@ def marks(ranking: pa.Table, rate: float) -> str:
     count = int(ranking["significant"].to_numpy().sum())
     return (
         f"{text} It is significant if it stands out so far that only about {100 * rate:g}% of such "
-        f"marks are wrong; here {f'{count:,}' if count else 'none'} {are(count or 1)}."
+        f"marks are wrong; here {_how_many(count)}."
     )
 
 

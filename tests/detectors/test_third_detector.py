@@ -229,7 +229,7 @@ def test_it_works_on_the_command_line(toy, tmp_path):
 
 
 def test_its_options_are_in_a_panel_of_their_own(toy):
-    output = toy(REGISTER + COMMAND, "detect", "--help")
+    output = toy(REGISTER + COMMAND, "detect", "--help-all")
     panel = output.split("Only with --preset toy")[1].split("╰")[0]
     assert "--sharpness" in panel
     assert "Exponent of the degree." in panel

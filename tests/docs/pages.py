@@ -12,7 +12,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 LANGUAGES = ("python", "sh", "text")  # run, run line by line, what the block before prints
 
 _FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_SNIPPET = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
+_FILE = re.compile(r"`(examples/\w+\.py)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`((?:egoscore|python|make) [^`]+)`(?!`)")
 
 
@@ -32,16 +32,17 @@ class Block:
 
 
 def blocks(page):
-    """All fenced blocks of a page, in their order, with the files that they include."""
+    """All fenced blocks of a page, in their order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(found[1].strip(), _included(found[2]), text[: found.start()].count("\n") + 1)
+        Block(found[1].strip(), found[2], text[: found.start()].count("\n") + 1)
         for found in _FENCED.finditer(text)
     ]
 
 
-def _included(text):
-    return _SNIPPET.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf-8"), text)
+def shown_files(page):
+    """The files that a page names right above a block, with the text of the block."""
+    return _FILE.findall(page.read_text(encoding="utf-8"))
 
 
 def inline_commands(page):

@@ -6,7 +6,17 @@ import re
 import pytest
 import typer
 from docs.commands import assert_known, require_target, run
-from docs.pages import DOCS, LANGUAGES, PAGES, README, ROOT, blocks, inline_commands, plain
+from docs.pages import (
+    DOCS,
+    LANGUAGES,
+    PAGES,
+    README,
+    ROOT,
+    blocks,
+    inline_commands,
+    plain,
+    shown_files,
+)
 
 from egoscore.cli import app
 
@@ -102,7 +112,16 @@ def test_every_name_in_the_paper_to_code_map_can_be_imported():
         assert getattr(found, "__module__", module) == module, f"{path} is not made in {module}"
 
 
-def test_the_guide_to_extending_includes_its_examples():
-    page = (DOCS / "extending.md").read_text(encoding="utf-8")
-    for file in ("own_dissimilarity", "own_solver", "own_model"):
-        assert f'--8<-- "examples/{file}.py"' in page
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("extending", {"own_dissimilarity", "own_solver", "own_model"}),
+        ("python", {"in_place_of_pygod"}),
+        ("score-later", {"train_once_score_later"}),
+    ],
+)
+def test_examples_are_shown_as_they_are(page, names):
+    shown = dict(shown_files(DOCS / f"{page}.md"))
+    assert set(shown) == {f"examples/{name}.py" for name in names}
+    for file, text in shown.items():
+        assert text == (ROOT / file).read_text(encoding="utf-8"), file

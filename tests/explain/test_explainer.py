@@ -66,9 +66,14 @@ class TestPeers:
 class TestPercentile:
     @given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60), st.integers(-6, 6))
     @settings(max_examples=200, deadline=None)
-    def test_it_is_scipys_with_equals_counted_half(self, values, value):
-        expected = percentileofscore(values, value, kind="mean")
-        assert percentile(np.array(values), float(value)) == pytest.approx(expected)
+    def test_it_is_scipys_with_equals_counted_or_not(self, values, value):
+        for equals, kind in ((0.0, "strict"), (0.5, "mean"), (1.0, "weak")):
+            expected = percentileofscore(values, value, kind=kind)
+            found = percentile(np.array(values), float(value), equals)
+            assert found == pytest.approx(expected)
+        assert percentile(np.array(values), float(value)) == pytest.approx(
+            percentileofscore(values, value, kind="strict")
+        )
 
 
 def test_a_surprise_is_the_logarithm_of_a_rarity():
@@ -103,18 +108,28 @@ def test_every_column_is_told_with_its_rank_among_its_peers(node):
     assert [one.name for one in found] == list(COLUMNS)
     for one, values in zip(found, COLUMNS.values(), strict=True):
         assert one.value == pytest.approx(values[node], abs=1e-6)
-        expected = percentileofscore(values[group], values[node], kind="mean")
+        expected = percentileofscore(values[group], values[node], kind="strict")
         assert one.percentile == pytest.approx(expected, abs=0.05)
+
+
+def test_nobody_is_higher_than_itself():
+    values = np.arange(159.0)
+    highest = components_of({"x": values}, np.arange(159), 158)[0]
+    assert highest.percentile == pytest.approx(100 * 158 / 159, abs=0.05)
+    values = np.arange(10_000.0)
+    assert components_of({"x": values}, np.arange(10_000), 9_999)[0].percentile < 100
+    equal = components_of({"x": np.ones(7)}, np.arange(7), 3)[0]
+    assert equal.percentile == 0.0
 
 
 def test_the_comparison_is_not_with_all_nodes():
     sizes = np.repeat([3, 30], 200)
     values = sizes.astype(float) + np.tile(np.arange(200), 2) / 1000
     assert components_of({"x": values}, peers_of(sizes, 199), 199)[0].percentile == pytest.approx(
-        99.8, abs=0.05
+        99.5, abs=0.05
     )
     assert components_of({"x": values}, peers_of(sizes, 200), 200)[0].percentile == pytest.approx(
-        0.2, abs=0.06
+        0.0, abs=0.06
     )
 
 

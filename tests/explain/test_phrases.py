@@ -42,6 +42,16 @@ def test_amounts_are_compared_by_their_ratio_where_it_helps(observed, expected, 
     assert all(part in text for part in shown)
 
 
+@pytest.mark.parametrize(
+    ("observed", "is_shown"), [(1.0, True), (9.0, True), (9.5, False), (10.0, False), (0.4, False)]
+)
+def test_small_counts_are_stated_as_they_are(observed, is_shown):
+    core = Deviation("core number", f"{observed:g}", "21", -3.0, "structure", "", observed, 21.0)
+    text = off(replace(core, is_amount=True))
+    assert (f"core number is {observed:g} (expected 21)" in text) == is_shown
+    assert ("%" in text) != is_shown
+
+
 def test_values_that_may_be_negative_have_no_ratio():
     """30 degrees are not 15 times 2 degrees."""
     text = off(replace(amount(30.0, 2.0), is_amount=False))

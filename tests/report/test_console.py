@@ -256,6 +256,11 @@ class TestLinesBelowTheTable:
         assert line.startswith(f"Warning: {render(few)}")
         assert "2 more warnings" in line
 
+    def test_a_warning_on_how_the_data_were_read_counts(self, capsys):
+        coded = Note.warning("codes-as-numbers", table="nodes.csv", columns=["zip"])
+        line = self.lines(capsys, changed(detected(), notes=(*NOTES, coded)))[1]
+        assert line == f"Warning: {render(coded)}"
+
     def test_without_warnings_it_says_so(self, capsys):
         nothing = self.lines(capsys, changed(detected(), caveats=()))[1]
         assert nothing == "No warnings."

@@ -83,8 +83,12 @@ def test_findings_of_another_version_are_refused_as_such(version):
         Findings.from_json(record)
 
 
-def test_warnings_are_the_caveats_to_act_on():
-    assert [note.code for note in findings().warnings] == ["follows-trivial"]
+def test_warnings_are_the_caveats_and_then_the_notes_to_act_on():
+    damaged = Note.warning("column-damaged", table="nodes.csv", column="age")
+    found = findings()
+    assert [note.code for note in found.warnings] == ["follows-trivial"]
+    found = replace(found, notes=(damaged, *found.notes))
+    assert [note.code for note in found.warnings] == ["follows-trivial", "column-damaged"]
 
 
 def test_questions_are_those_of_the_answers():

@@ -193,7 +193,7 @@ class TestSafety:
         html, page = hostile_page
         assert max(map(len, page.text)) <= 4000  # a command
         assert max(map(len, re.findall("x+", html.split("<pre>")[0]))) <= 1000  # a sentence
-        assert max(map(len, re.findall("x+", html.split("<tbody")[1]))) <= 60  # the list
+        assert max(map(len, re.findall("x+", html.split("<tbody")[1]))) <= 160  # the list
         assert any(re.fullmatch("x+…x+", text) for text in page.text)
         assert len(html) < 1_000_000
 
@@ -211,6 +211,19 @@ class TestContent:
             assert render(note) in words
         assert len([a for a in page.with_tag("li") if a.get("class") == "careful"]) == 1
         assert f"Warning: {render(CAVEATS[2])}" in words
+
+    @pytest.mark.parametrize("before", [3, 300])
+    def test_warnings_on_how_the_data_were_read_are_in_sight(self, before):
+        coded = Note.warning("codes-as-numbers", table="nodes.csv", columns=["zip"])
+        notes = (*[NOTES[0]] * before, coded)
+        told = replace(findings(explained=0), caveats=(), notes=notes)
+        page = Page(render_report(config(), ranked(), told))
+        assert f"Warning: {render(coded)}" in page.words()
+        assert [("open" in a) for a in page.with_tag("details")] == [True]
+        assert "#trust" in [a["href"] for a in page.with_tag("a")]
+        told = replace(told, notes=NOTES)
+        page = Page(render_report(config(), ranked(), told))
+        assert [("open" in a) for a in page.with_tag("details")] == [False]
 
     def test_of_many_notes_a_hundred_are_listed(self):
         notes = tuple(Note.info("edge-list", table=f"t{n}") for n in range(1234))

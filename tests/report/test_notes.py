@@ -111,11 +111,11 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "duplicates-dropped": ({"count": 1234, "weight": "amount"}, ("1,234 repeated edges",)),
     "agreement-of-questions": (
         {"found": 31, "expected": 2.68, "nodes": 400, "usual": 4.0},
-        ("31 of 400 nodes", "2.7"),
+        ("31 of 400 nodes", "about 3 "),
     ),
     "list-may-be-chance": (
         {"found": 4, "expected": 2.68, "nodes": 400, "usual": 4.0},
-        ("chance", "4 of 400 nodes", "2.7"),
+        ("chance", "4 of 400 nodes", "about 3 "),
     ),
     "causes-of-highest": (
         {"top": 20, "counts": {"features": 5, "company": 3, "place": 0}},

@@ -25,8 +25,11 @@ def test_the_name_of_the_source_is_printable():
 @pytest.mark.parametrize(
     ("flag", "significant", "facts"),
     [
-        ([1, 1, 0], [1, 0, 0], ("2 of 3 nodes are flagged", "1 of them significant")),
-        ([1, 0, 0], [0, 0, 0], ("1 of 3 nodes is flagged", "none of them significant")),
+        ([1, 1, 0], [1, 0, 0], ("2 of 3 nodes are flagged; 1 is significant",)),
+        ([1, 1, 0], [1, 1, 0], ("2 of 3 nodes are flagged; 2 are significant",)),
+        ([1, 0, 0], [0, 0, 0], ("1 of 3 nodes is flagged; none is significant",)),
+        ([1, 0, 0], [1, 0, 0], ("1 of 3 nodes is flagged; it is significant",)),
+        ([1, 0, 0], [0, 1, 0], ("1 of 3 nodes is flagged; 1 is significant",)),
         ([0, 0, 0], None, ("0 of 3 nodes are flagged",)),
         ([0], None, ("0 of 1 node is flagged",)),
     ],
@@ -36,6 +39,11 @@ def test_flagged_and_significant_nodes_are_counted(flag, significant, facts):
     text = flagged(pa.table({"flag": flag, **columns}))
     assert all(fact in text for fact in facts)
     assert ("significant" in text) == (significant is not None)
+
+
+def test_the_rule_follows_what_it_explains():
+    ranking = pa.table({"flag": [1, 1, 0], "significant": [0, 0, 0]})
+    assert "are flagged (score above 7); none is" in flagged(ranking, "score above 7")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class ConditionalExplainer(Explainer):
         self.places = Ranges.of(self.structure, model.place.mean)
         self.is_training = is_training
         if model.uses_structure:
-            self.proviso = " among nodes of similar size"
+            self.proviso = " among nodes with ego-graphs of similar size"
         some = sample_rows(graph.num_nodes, _NODES_TO_COMPARE, model.seed)
         usual = self._expect(some)
         unseen = gap_covariance(usual.observed, gap_features(model.scaling))
