@@ -80,8 +80,10 @@ class TestLeftOut:
         graph = AttributedGraph.from_tables(edges, weight="paid")
         assert graph.features[:, 0].tolist() == [3.0, 7.0, 12.0]  # the totals of a, b and c
         for note in left_out(graph):
-            assert note.fields == {"count": 1, "weight": "paid"}
-        for note in left_out(AttributedGraph.from_tables(edges)):
+            assert note.fields == {"count": 1, "weight": "paid (total)"}
+        for note in left_out(AttributedGraph.from_tables(edges, ignore="paid")):
+            assert note.fields == {"count": 1, "weight": "edges (count)"}
+        for note in left_out(unlinked(5, ((0, 0, 0), (1, 1, 0)))):
             assert note.fields == {"count": 1, "weight": None}
 
 
