@@ -138,6 +138,12 @@ class TestHelp:
     def test_every_option_is_explained(self):
         assert all(param.help for param in detect_options())
 
+    def test_help_that_differs_is_told_for_each_preset(self):
+        batch_size = next(one for one in detect_options() if one.name == "batch_size").help
+        for preset in ("default", "paper"):
+            field = next(f for f in fields(settings_of(preset)) if f.name == "batch_size")
+            assert f"{preset}: {field.metadata['help']} ({field.default})" in batch_size
+
 
 class TestVersion:
     def test_it_is_that_of_the_package(self, call):

@@ -72,11 +72,18 @@ def settings() -> str:
     by_preset = {p: {one.name: one for one in fields(settings_of(p))} for p in PRESETS}
     rows = []
     for name in setting_names():
-        found = [by_preset[preset].get(name) for preset in PRESETS]
-        defaults = " | ".join("" if one is None else f"`{one.default}`" for one in found)
-        text = max((one.metadata["help"] for one in found if one is not None), key=len)
-        rows.append(f"| `--{name.replace('_', '-')}` | {defaults} | {text} |\n")
+        found = {preset: by_preset[preset].get(name) for preset in PRESETS}
+        defaults = " | ".join("" if one is None else f"`{one.default}`" for one in found.values())
+        texts = {p: one.metadata["help"] for p, one in found.items() if one is not None}
+        rows.append(f"| `--{name.replace('_', '-')}` | {defaults} | {meaning(texts)} |\n")
     return "".join(rows)
+
+
+def meaning(texts: dict[str, str]) -> str:
+    """What a setting means; for each preset by itself where that differs."""
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return " ".join(f"`{preset}`: {text}" for preset, text in texts.items())
 
 
 if __name__ == "__main__":

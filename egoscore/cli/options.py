@@ -58,21 +58,23 @@ def setting_options() -> Parameters:
 
     found: Parameters = {}
     for name, presets in setting_names().items():
-        kind = settings_of(presets[0])
-        field = next(field for field in fields(kind) if field.name == name)
-        values = [
-            next(f.default for f in fields(settings_of(p)) if f.name == name) for p in presets
-        ]
-        first, *others = values
-        more = "".join(f"; {p}: {v}" for v, p in zip(others, presets[1:], strict=True))
-        panel = "Training" if others else f"Only with --preset {presets[0]}"
-        default = "" if first is None else f" ({first}{more})"
-        text = f"{field.metadata['help']}{default}"
-        kinds = get_type_hints(kind)
+        own = {p: next(f for f in fields(settings_of(p)) if f.name == name) for p in presets}
+        panel = "Training" if len(presets) > 1 else f"Only with --preset {presets[0]}"
+        text = _help_of({p: (f.metadata["help"], f.default) for p, f in own.items()})
+        kinds = get_type_hints(settings_of(presets[0]))
         letter = _METAVARS.get(get_args(kinds[name])[0] if get_args(kinds[name]) else kinds[name])
         option = typer.Option(help=text, metavar=letter, rich_help_panel=panel, show_default=False)
         found[name] = Annotated[kinds[name] | None, option]
     return found
+
+
+def _help_of(by_preset: dict[str, tuple[str, Any]]) -> str:
+    """Help texts and defaults of a setting; one text for every preset where they differ."""
+    if len({text for text, _ in by_preset.values()}) > 1:
+        return " ".join(f"{p}: {text} ({value})" for p, (text, value) in by_preset.items())
+    (_, (text, default)), *others = by_preset.items()
+    more = "".join(f"; {preset}: {value}" for preset, (_, value) in others)
+    return text if default is None else f"{text} ({default}{more})"
 
 
 def takes(*groups: Parameters) -> Callable[[Command], Command]:

@@ -1,12 +1,13 @@
 """The reference pages list what the program has."""
 
 import runpy
+from dataclasses import fields
 
 import pytest
 from docs.pages import DOCS, ROOT
 
 from egoscore import EgoScore, load_dataset
-from egoscore.detectors import PRESETS
+from egoscore.detectors import PRESETS, setting_names, settings_of
 from egoscore.explain.explanation import Deviation, Explanation
 from egoscore.explain.sentences import Scores
 from egoscore.graph.structure import NAMES
@@ -46,3 +47,18 @@ def test_every_field_of_an_explanation_is_described(kind):
 def test_every_structural_quantity_is_in_the_glossary():
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     assert not [name for name in NAMES.values() if f"| {name} " not in text]
+
+
+def test_a_meaning_that_differs_is_told_for_each_preset():
+    """The default preset refuses 0 for --batch-size, preset "paper" takes it."""
+    rows = (DOCS / "options.md").read_text(encoding="utf-8").splitlines()
+    for name, presets in setting_names().items():
+        row = next(row for row in rows if row.startswith(f"| `--{name.replace('_', '-')}` |"))
+        told = {p: _field(p, name).metadata["help"] for p in presets}
+        assert all(text in row for text in told.values())
+        if len(set(told.values())) > 1:
+            assert all(f"`{preset}`: {text}" in row for preset, text in told.items())
+
+
+def _field(preset, name):
+    return next(one for one in fields(settings_of(preset)) if one.name == name)
