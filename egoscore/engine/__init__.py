@@ -4,15 +4,10 @@ In: a picklable task and shards of a graph's nodes. Out: one result per shard, i
 Not here: what is computed.
 """
 
-from collections.abc import Callable
-
 from egoscore.engine.base import Engine, Inline
 from egoscore.engine.processes import Processes
-
-# What makes an engine, given the number of workers. Adding an engine adds one line.
-ENGINES: dict[str, Callable[[int], Engine]] = {"inline": Inline, "processes": Processes}
 
 
 def choose_engine(num_workers: int) -> Engine:
     """The engine for this number of workers."""
-    return ENGINES["processes" if num_workers > 1 else "inline"](num_workers)
+    return Processes(num_workers) if num_workers > 1 else Inline(num_workers)
