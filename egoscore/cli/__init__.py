@@ -19,7 +19,10 @@ from typer.exceptions import TyperException
 from egoscore.cli.bench import bench
 from egoscore.cli.detect import detect
 from egoscore.cli.help import Command, Group, LongCommand
+from egoscore.cli.refusals import refusal
 from egoscore.cli.runs import datasets, explain, report
+
+_INTERRUPTED = 130  # what typer returns after Ctrl-C
 
 app = typer.Typer(
     name="egoscore",
@@ -99,7 +102,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with command_line_options():
-            code = app(standalone_mode=False)
+            code = app(standalone_mode=False, prog_name="egoscore")
         sys.stdout.flush()
     except ParameterError as error:
         option = error.name.replace("_", "-")
@@ -107,15 +110,16 @@ def main() -> None:
     except EgoScoreError as error:
         _refuse(str(error))
     except TyperException as error:
-        _refuse(" ".join(error.format_message().split()))
+        _refuse(refusal(error))
     except KeyboardInterrupt:
-        print("egoscore: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        code = _INTERRUPTED
     except OSError as error:
         if error.filename is not None:
             raise
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
         _refuse(f"Cannot write the output: {error.strerror}.")
+    if code == _INTERRUPTED:
+        print("egoscore: interrupted; run the same command again to continue.", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

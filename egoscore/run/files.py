@@ -37,7 +37,10 @@ def replacing(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         draft.replace(path)
     except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+        reason = error.strerror or str(error)
+        if not path.parent.exists():
+            reason = f"the folder {path.parent} does not exist; create it first"
+        raise RunError(f"Cannot write {path}: {reason}.") from error
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
