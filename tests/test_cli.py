@@ -594,9 +594,11 @@ class TestRefusals:
             ("--epochs=-3", "--epochs must"),
             ("--preset=best", "--preset must"),
             ("--num-workers=0", "--num-workers must"),
-            ("--epochs=many", "'--epochs'"),
+            ("--epochs=many", "--epochs must be a whole number (found 'many')."),
+            ("--seed=x", "--seed must be a whole number (found 'x')."),
+            ("--lr=x", "--lr must be a number (found 'x')."),
             ("--colour=red", "--colour"),
-            ("--top=-1", "'--top'"),
+            ("--top=-1", "--top must be a whole number of at least 0 (found '-1')."),
         ],
     )
     def test_a_bad_parameter(self, call, tmp_path, option, rule):
@@ -724,19 +726,41 @@ class TestRefusals:
         assert (done.returncode, done.stderr) == (0, b"")
         assert (tmp_path / "run" / "report.html").exists()
 
-    def test_out_is_required(self, call):
-        code, _, errors = call("detect", "builtin")
+    @pytest.mark.parametrize(
+        ("words", "facts"),
+        [
+            (["detect", "builtin"], ["`egoscore detect` needs --out DIR: "]),
+            (["explain", "run"], ["`egoscore explain` needs NODE: "]),
+            (["explain"], ["`egoscore explain` needs RUN: "]),
+            (["foo"], ["no command 'foo'", "detect, report, bench, datasets, explain"]),
+            (["detct"], ["no command 'detct'", "did you mean 'detect'?"]),
+            (["detect", "--sed=3"], ["no option --sed", "did you mean --seed?", "--help-all`"]),
+            (["report", "--quux"], ["no option --quux", "`egoscore report --help`"]),
+        ],
+    )
+    def test_a_command_that_cannot_be_read(self, call, words, facts):
+        code, output, errors = call(*words)
+        assert (code, output) == (2, "")
+        assert errors.startswith("egoscore: ")
+        assert errors.count("\n") == 1
+        assert all(fact in errors for fact in facts), errors
+
+    def test_a_report_needs_a_folder_to_be_written_to(self, call, made, tmp_path):
+        code, _, errors = call("report", made[0], "--out", tmp_path / "no" / "page.html")
         assert code == 2
-        assert "--out" in errors
+        assert f"the folder {tmp_path / 'no'} does not exist" in errors
 
     def test_an_interruption_says_how_to_continue(self, call, monkeypatch, tmp_path):
-        def interrupt(*_):
+        def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("egoscore.detect.detect", interrupt)
-        code, _, errors = call("detect", "builtin", "--out", tmp_path / "run")
-        assert code == 130
-        assert "run the same command again" in errors
+        for early_or_late in ("egoscore.detector.EgoScore.__init__", "egoscore.detect.detect"):
+            with monkeypatch.context() as patch:
+                patch.setattr(early_or_late, interrupt)
+                code, _, errors = call("detect", "builtin", "--out", tmp_path / "run")
+            assert code == 130
+            assert "run the same command again" in errors
+            assert errors.count("\n") == 1
 
     def test_an_internal_error_is_not_hidden(self, monkeypatch, tmp_path):
         def defect(*_):

@@ -196,7 +196,8 @@ def choose_methods(chosen: Iterable[str]) -> tuple[str, ...]:
     known = methods()
     wanted = {name for name, method in known.items() if method.group == "trivial"}
     for choice in chosen:
-        meant = {name for name, method in known.items() if choice in (name, method.group, "all")}
+        given = choice.lower()
+        meant = {name for name, method in known.items() if given in (name, method.group, "all")}
         if not meant:
             groups = dict.fromkeys(method.group for method in known.values())
             rule = f"names from `egoscore bench --list`, or of its groups: {', '.join(groups)}, all"

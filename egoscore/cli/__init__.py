@@ -20,10 +20,12 @@ from typer.exceptions import TyperException
 from egoscore.cli.bench import bench
 from egoscore.cli.detect import detect
 from egoscore.cli.help import Command, Group, LongCommand
+from egoscore.cli.refusals import refusal
 from egoscore.cli.runs import datasets, explain, report
 
 # What writing to standard output may raise; other errors of the system are defects of ours.
 _CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_INTERRUPTED = 130  # what typer returns after Ctrl-C
 
 app = typer.Typer(
     name="egoscore",
@@ -103,7 +105,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with command_line_options():
-            code = app(standalone_mode=False)
+            code = app(standalone_mode=False, prog_name="egoscore")
         sys.stdout.flush()
     except ParameterError as error:
         option = error.name.replace("_", "-")
@@ -111,15 +113,16 @@ def main() -> None:
     except EgoScoreError as error:
         _refuse(str(error))
     except TyperException as error:
-        _refuse(" ".join(error.format_message().split()))
+        _refuse(refusal(error))
     except KeyboardInterrupt:
-        print("egoscore: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        code = _INTERRUPTED
     except OSError as error:
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
         _refuse(f"Cannot write the output: {error.strerror}.")
+    if code == _INTERRUPTED:
+        print("egoscore: interrupted; run the same command again to continue.", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

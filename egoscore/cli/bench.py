@@ -64,8 +64,4 @@ def bench(
         limits=Limits(time_limit, memory_limit),
         retry=retry,
     )
-    try:
-        run_and_report(plan, figures)
-    except KeyboardInterrupt:
-        typer.echo("egoscore: interrupted; run the same command again to continue.", err=True)
-        raise typer.Exit(130) from None
+    run_and_report(plan, figures)

@@ -129,16 +129,12 @@ def detect(
     _refuse_early(detector, out)
     options = Options(**_table_options(more))
     began = time.perf_counter()
-    try:
-        about, loaded = _read(data, edges, nodes, data_dir, options, quiet=as_json)
-        read = time.perf_counter()
-        if verbose and not as_json:
-            show_graph(loaded.graph, about, (*left_out(loaded.graph), *loaded.notes))
-        origin = Origin(about, loaded.notes, shlex.join(["egoscore", *sys.argv[1:]]))
-        found = run_detection(loaded.graph, origin, detector, out)
-    except KeyboardInterrupt:
-        typer.echo("egoscore: interrupted; run the same command again to continue.", err=True)
-        raise typer.Exit(130) from None
+    about, loaded = _read(data, edges, nodes, data_dir, options, quiet=as_json)
+    read = time.perf_counter()
+    if verbose and not as_json:
+        show_graph(loaded.graph, about, (*left_out(loaded.graph), *loaded.notes))
+    origin = Origin(about, loaded.notes, shlex.join(["egoscore", *sys.argv[1:]]))
+    found = run_detection(loaded.graph, origin, detector, out)
     if as_json:
         typer.echo(detection_record(found, top))
     else:

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from egoscore.cli.refusals import unknown_command
+from egoscore.errors import InputError
+
 COLUMNS_PANEL = "Your tables (columns are detected; correct them here)"
 
 
@@ -27,6 +30,12 @@ def _without_types(parameters: Iterable[Any]) -> None:
 
 class Group(TyperGroup):
     """All commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, known = args[0], list(self.commands)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            raise InputError(unknown_command(name, known))
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _without_types(self.get_params(ctx))

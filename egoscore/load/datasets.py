@@ -154,7 +154,10 @@ def unknown_dataset(name: str) -> DatasetError:
     names = [*_GENERATED, *_about_families(), *_FILES]
     near = difflib.get_close_matches(name.lower(), [*_GENERATED, *_FILES], n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return DatasetError(f"There is no data set '{name}'{hint}; there are {', '.join(names)}.")
+    return DatasetError(
+        f"There is no data set '{name}'{hint}; there are {', '.join(names)} "
+        "(`egoscore datasets` describes them)."
+    )
 
 
 def _read_bond(name: str, path: Path) -> AttributedGraph:

@@ -77,7 +77,7 @@ def read_source(
         )
     if os.path.isfile(path) or _is_path(path):
         return _read_file(require_file(path), options, bars)
-    raise DatasetError(f"{unknown_dataset(source)} There is no folder or file {source} either.")
+    raise DatasetError(f"There is no file or folder {source}. {unknown_dataset(source)}")
 
 
 def _is_path(path: Path) -> bool:
@@ -94,8 +94,8 @@ def _read_file(path: Path, options: Options, bars: Bars) -> Loaded:
         note = Note.info("edge-list", table=str(path))
         return replace(loaded, notes=(note, *loaded.notes))
     raise InputError(
-        f"{path} is not of a known type; there are {', '.join(_TABLE_ENDINGS)} for tables and "
-        f"{', '.join(_GRAPH_READERS)} for graphs."
+        f"{path} is not of a known type; known types are {', '.join(_TABLE_ENDINGS)} for tables "
+        f"and {', '.join(_GRAPH_READERS)} for graphs."
     )
 
 

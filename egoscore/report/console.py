@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from egoscore.load.datasets import DatasetEntry
     from egoscore.notes import Note
 
-_WIDE = 200  # columns if the output is not a terminal
+_WIDE = 200  # columns if the output is not a terminal, unless the variable COLUMNS says otherwise
 _LONG_ID, _LEAST_ROOM, _ROOM, _BORDER = 24, 24, 48, 3  # columns
 _MOST_LINES = 3  # of a reason
 _LONGEST = 120  # characters of a name
@@ -40,9 +41,11 @@ _SHOWN = ("score", "rank", "percentile", "p_value", "flag", "significant", "ego_
 
 
 def make_console(stderr: bool = False) -> Console:
-    """A console without highlighting, as wide as the terminal if there is one."""
+    """A console without highlighting, as wide as the terminal, or as the variable COLUMNS says."""
     console = Console(highlight=False, stderr=stderr)
-    return console if console.is_terminal else Console(highlight=False, stderr=stderr, width=_WIDE)
+    if console.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return console
+    return Console(highlight=False, stderr=stderr, width=_WIDE)
 
 
 def say(console: Console, sentence: str, style: str = "") -> None:

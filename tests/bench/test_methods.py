@@ -41,6 +41,7 @@ def test_names_groups_and_all():
     trivial = [name for name, row in methods().items() if row.group == "trivial"]
     assert choose_methods([]) == tuple(trivial)
     assert set(choose_methods(["lof", "paper"])) == {*trivial, "lof", *OURS}
+    assert choose_methods(["LOF", "Paper"]) == choose_methods(["lof", "paper"])
     assert choose_methods(["all"]) == tuple(methods())
     assert "rec@s4" in choose_methods(["solvers"])
     with pytest.raises(ParameterError, match="lofe"):

@@ -43,7 +43,7 @@ def _egoscore(words):
         return ""
     words = [str(DATA) if word == "../shared/data" else word for word in words]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("egoscore.report.console._WIDE", _COLUMNS)
+        patch.setenv("COLUMNS", str(_COLUMNS))
         with command_line_options():
             result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, (words, result.output)

@@ -30,7 +30,7 @@ def test_a_data_sets_name_comes_before_a_folder_and_a_path_means_the_folder(tmp_
 
 def test_what_is_neither_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DatasetError, match=r"no data set 'nothing'.* no folder or file nothing"):
+    with pytest.raises(DatasetError, match=r"no file or folder nothing.* no data set 'nothing'"):
         load_source("nothing")
     (tmp_path / "file").write_text("hello")
     with pytest.raises(InputError, match="file is not of a known type"):

@@ -214,6 +214,16 @@ class TestTable:
         assert len(rows(output.splitlines())) == shown
         assert f"Most abnormal {shown} of 3 nodes" in output
 
+    @pytest.mark.parametrize(("columns", "width"), [("70", 70), ("", 200), ("wide", 200)])
+    def test_outside_a_terminal_it_is_as_wide_as_columns_says(
+        self, capsys, monkeypatch, columns, width
+    ):
+        monkeypatch.setenv("COLUMNS", columns)
+        long = detected(["a" * 20, "b", "c"])
+        show_detection(first_changed(long, reason="words " * 60), 3)
+        widest = max(cell_len(line) for line in capsys.readouterr().out.splitlines()[1:9])
+        assert 0.8 * width < widest <= width
+
     def test_one_node_is_singular(self, capsys):
         show_detection(detected(["a"]), 1)
         assert "Most abnormal 1 of 1 node " in capsys.readouterr().out
@@ -403,10 +413,12 @@ class TestWidth:
         assert "".join(row[4] for row in rows(lines)) == f"/{self.LONG}"
 
     def test_outside_a_terminal_lines_are_not_wrapped(self, capsys, monkeypatch):
-        monkeypatch.setenv("COLUMNS", "40")
         show_detection(detected(evaluation=EVALUATION), 3)
         lines = capsys.readouterr().out.splitlines()
         assert accuracy(EVALUATION, 3) in lines
+        monkeypatch.setenv("COLUMNS", "40")  # of tables
+        show_detection(detected(evaluation=EVALUATION), 3)
+        assert accuracy(EVALUATION, 3) in capsys.readouterr().out.splitlines()
         assert rows(lines)[0][2:5] == ["0.01235", "yes", "2"]
 
     def test_the_table_of_a_generated_graph_fits_eighty_columns(self, terminal):

@@ -275,3 +275,10 @@ def test_every_sentence_belongs_to_a_code_in_the_package():
             tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             used |= {node.value for node in tree if isinstance(node, ast.Constant)}
     assert set(SENTENCES) <= used
+
+
+def test_thousands_are_separated():
+    fields = {"table": TABLE, "column": "name", "reason": "many-values"}
+    text = render(Note.info("column-unusable", **fields, count=3249, limit=1000))
+    assert "3,249" in text
+    assert "1,000" in text
