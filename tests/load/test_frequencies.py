@@ -126,8 +126,8 @@ def test_the_countries_of_airports_are_used_and_their_names_are_not(noted):
     assert {"country (frequency)", "country (share of neighbours with the same)"} <= set(
         graph.feature_names
     )
-    assert noted(reading, "column-unusable", column="name")
-    assert noted(reading, "column-unusable", column="city")
+    assert noted(reading, "names", column="name")
+    assert not [name for name in graph.feature_names if name.startswith(("name", "city"))]
     size = len(nodes)
     shares = nodes["country"].map(nodes["country"].value_counts(normalize=True)).to_numpy()
     place = graph.feature_names.index("country (frequency)")

@@ -87,8 +87,9 @@ class Scoring:
 
     def standing_out(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
         """How rare single quantities are (N,), by the channels of `ALONE`, discounts taken off."""
+        size = self.together.count
         return {
-            name: np.maximum(channels[name] - shift - (CHANNELS[name].discount or 0.0), 0.0)
+            name: np.maximum(rarity(name, channels[name].astype(np.float64), shift, size), 0.0)
             for name, shift in self.shifts.items()
         }
 
@@ -109,6 +110,18 @@ class Scoring:
         alone = answers[ALONE]
         # members of a clique are equally rare
         return np.where(alone > 0.0, np.maximum(alone + _FOR_TIES * together, together), together)
+
+
+def rarity(
+    channel: str, surprises: NDArray[np.float64], shift: float, num_nodes: int
+) -> NDArray[np.float64]:
+    """How rare single quantities are (N,), less the `shift` and the discount of their channel.
+
+    What is rarer than one in all nodes counts twice: no answer that is counted can be as rare.
+    """
+    beyond = np.maximum(surprises - np.log(num_nodes), 0.0)
+    found: NDArray[np.float64] = surprises + beyond - shift - (CHANNELS[channel].discount or 0.0)
+    return found
 
 
 def least_alone(num_nodes: int) -> float:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.batch import Batch
 from egoscore.detectors.conditional.categories import Category
-from egoscore.detectors.conditional.channels import CHANNELS
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.numbers import NUM_BY_ITSELF, SIDES
 from egoscore.detectors.conditional.position import LINKS, Links
-from egoscore.detectors.conditional.scoring import least_alone
+from egoscore.detectors.conditional.scoring import least_alone, rarity
 from egoscore.explain.explanation import Extreme
 from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import Circles
@@ -64,7 +63,8 @@ class Standouts:
         return Links.of(self.graph)
 
     def _rarity(self, channel: str, surprise: float) -> float:
-        return surprise - self.shifts[channel] - (CHANNELS[channel].discount or 0.0)
+        values = np.array([surprise])
+        return float(rarity(channel, values, self.shifts[channel], self.graph.num_nodes)[0])
 
     def _numbers(self, node: int, batch: Batch) -> list[Extreme]:
         """One for each column, by itself if it is extreme by itself."""
