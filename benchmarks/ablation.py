@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from egoscore import EgoScore
-from egoscore.bench.families import injected, varied
 from egoscore.detectors import calibration
 from egoscore.detectors.calibration import Calibration
 from egoscore.detectors.conditional.by_size import BySize
 from egoscore.detectors.conditional.channels import CHANNELS, QUESTIONS, channels_of
 from egoscore.detectors.conditional.scoring import ChannelTable, combine
+from egoscore.load.families import injected, varied
 
 Questions = dict[str, tuple[str, ...]]
 BY_QUESTION: Questions = {question: channels_of(question) for question in QUESTIONS}

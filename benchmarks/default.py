@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from egoscore.bench.display import ShowProgress
-from egoscore.bench.families import injected, varied
 from egoscore.bench.methods import methods
 from egoscore.bench.results import Results
 from egoscore.bench.runner import Benchmark, run_benchmark
 from egoscore.bench.trial import OK, Record
 from egoscore.bench.worker import Limits
+from egoscore.load.families import injected, varied
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "default-tables.md"
 KEPT = Path(__file__).resolve().parent / "results" / "default"  # so that trials add up over days

@@ -19,13 +19,13 @@ from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
 from egoscore.progress import Bars, passing_bars
-from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
+from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
 from egoscore.report.ranking import id_column, ranking, write_spreadsheet
 from egoscore.report.top_nodes import TOP
 from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
-from egoscore.run.files import replacing, save_json, write_text
+from egoscore.run.files import replacing, save_json, write_text, writing
 from egoscore.run.graph_store import save_graph
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
@@ -85,7 +85,8 @@ def _write(
     with bars("Writing", 4 * graph.num_nodes + graph.num_edges, "rows") as advance:
         detector.save(folder / MODEL_FILE)
         write_table(table, folder / SCORES_FILE, advance=advance)
-        with replacing(folder / "scores.csv") as draft:
+        sheet = folder / "scores.csv"
+        with replacing(sheet) as draft, writing(sheet):
             write_spreadsheet(table, draft)
         advance(graph.num_nodes)
         save_graph(graph, id_column(graph.ids), folder, advance)
@@ -116,10 +117,9 @@ def _findings(
     )
     order = np.argsort(-score, kind="stable")
     highest = order[:_EXPLAINED].tolist()
-    others = fitted.overlooked(graph, table, highest)
     explanations = []
-    with bars("Explaining", len(highest) + len(others), "nodes") as advance:
-        for explanation in detector.explain_rows([*highest, *others]):
+    with bars("Explaining", len(highest), "nodes") as advance:
+        for explanation in detector.explain_rows(highest):
             explanations.append(explanation)
             advance(1)
     losses = fitted.losses
@@ -128,17 +128,14 @@ def _findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
         rule=threshold_rule(detector.contamination, detector.threshold_),
-        caveats=(
-            *_caveats(graph, detector),
-            *overlooked_note(explanations[len(highest) :], len(highest)),
-        ),
+        caveats=tuple(_caveats(graph, detector)),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),
         loss_names=losses.names,
         step=losses.step,
         num_steps=len(losses.values),
         answers=tuple(fitted.answers(table, order[:TOP].tolist())),
-        explanations=tuple(explanations[: len(highest)]),
+        explanations=tuple(explanations),
     )
 
 

@@ -20,9 +20,10 @@ from egoscore import thresholds
 from egoscore.detectors import PRESETS, detector_of, setting_names, settings_of
 from egoscore.detectors.base import FORMAT_VERSION, Detector, Job, Store, Table
 from egoscore.detectors.settings import Rule, flag, is_number, number, one_of, resolve, whole
-from egoscore.errors import InputError, ParameterError, RunError
+from egoscore.errors import InputError, ParameterError, RunError, VersionError
 from egoscore.explain.explanation import Explanation
-from egoscore.explain.sentences import Scores, explanation, rows_of
+from egoscore.explain.node_lookup import rows_of
+from egoscore.explain.sentences import Scores, explanation
 from egoscore.graph import AttributedGraph
 from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
@@ -30,6 +31,7 @@ from egoscore.progress import Bars, progress_bar
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
+from egoscore.run.reader import fingerprint, reading
 from egoscore.runtime import choose_device, one_thread
 
 _FORMAT = "egoscore-model"
@@ -233,7 +235,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         return answers[0] if len(answers) == 1 else tuple(answers)
 
     def explain(self, node: Any, data: Any = None) -> Explanation:
-        """Why the node with this id has its score: deviations, unusual edges, and a sentence.
+        """Why the node with this id or name has its score: deviations, unusual edges, a sentence.
 
         `data` None means the training graph. A detector that was loaded knows it only if it was
         loaded from a run directory.
@@ -272,8 +274,18 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
                     "This detector was loaded without its graph; pass the graph as well: "
                     "explain(node, data)."
                 )
-            self._graph = load_graph(self._graph)
+            self._graph = self._stored_graph(self._graph)
         return self._graph
+
+    def _stored_graph(self, run: Path) -> AttributedGraph:
+        with reading(run):
+            graph = load_graph(run)
+        if self._graph_fingerprint not in (None, graph.fingerprint()):
+            raise RunError(
+                f"{run} now holds another graph than when this detector was loaded from it; load "
+                "the detector again."
+            )
+        return graph
 
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one safetensors file."""
@@ -299,19 +311,25 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path) -> EgoScore:
         """Read a detector that `save` wrote, from its file or from a run directory."""
         file = model_path(Path(path))
+        with reading(file.parent):
+            restored = cls._read(file)
+            restored._graph = file.parent  # where a run keeps it
+            restored._graph_fingerprint = fingerprint(file.parent)
+        return restored
+
+    @classmethod
+    def _read(cls, file: Path) -> EgoScore:
         tensors, about = load_tensors(file)
-        if about.get("format") != _FORMAT or about.get("format_version") != FORMAT_VERSION:
-            raise RunError(
-                f"{file} has model format {about.get('format_version')}; this version of egoscore "
-                f"reads format {FORMAT_VERSION}: update egoscore or fit the model again."
-            )
+        if about.get("format") != _FORMAT:
+            raise RunError(f"{file} is a file of egoscore, but not a fitted detector.")
+        if about.get("format_version") != FORMAT_VERSION:
+            raise VersionError(str(file), about.get("format_version"), FORMAT_VERSION)
         restored = cls(**about["parameters"])
         kind = detector_of(restored.preset)
         restored._finish(*kind.from_tensors(tensors, about["detector"]))
         restored._offsets = about["offsets"]
         restored._titles = tuple(about["titles"])
         restored._flag(about["threshold"])
-        restored._graph = file.parent  # where a run keeps it
         return restored
 
     def _require_fitted(self) -> None:

@@ -35,3 +35,13 @@ class TrainingError(EgoScoreError):
 
 class RunError(EgoScoreError):
     """A run directory or a saved model does not fit the request, or is damaged."""
+
+
+class VersionError(RunError):
+    """A file was written by another version of egoscore, in a format that this one cannot read."""
+
+    def __init__(self, what: str, found: object, known: int) -> None:
+        super().__init__(
+            f"{what} was written by another version of egoscore (format {found}, this version "
+            f"reads {known}); use that version, or detect again and keep the result elsewhere."
+        )

@@ -11,19 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Evaluation:
-    """ROC-AUC, average precision and recall among the top k, k the number of known outliers."""
+    """ROC-AUC, average precision and recall among the top k, k the number of known outliers.
+
+    Only the `num_known` nodes whose label is known count.
+    """
 
     roc_auc: float
     average_precision: float
     recall_at_k: float
     num_outliers: int
+    num_known: int
 
 
 def evaluate(labels: ArrayLike, score: ArrayLike) -> Evaluation | None:
-    """Compare a ranking with known outliers; None if all nodes are of one kind."""
+    """Compare a ranking with known labels (see `known_only`); None if all are of one kind."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    known, values = np.asarray(labels), np.asarray(score)
+    known, values = known_only(np.asarray(labels), np.asarray(score))
     count = int(known.sum())
     if count in (0, len(known)):
         return None
@@ -32,7 +36,14 @@ def evaluate(labels: ArrayLike, score: ArrayLike) -> Evaluation | None:
         average_precision=float(average_precision_score(known, values)),
         recall_at_k=recall_at_k(known, values, count),
         num_outliers=count,
+        num_known=len(known),
     )
+
+
+def known_only(labels: NDArray[Any], score: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[Any]]:
+    """Labels and scores of the nodes whose label is known: 0 or 1, not -1."""
+    is_known = labels >= 0
+    return labels[is_known].astype(np.int8), score[is_known]
 
 
 def recall_at_k(labels: NDArray[Any], score: NDArray[Any], k: int) -> float:

@@ -46,6 +46,9 @@ WHY_UNUSABLE = {
     "padded-codes": "holds digits with leading zeros, which are codes; write them without if they "
     "are numbers",
     "row-numbers": "has no name and only counts the rows",
+    "index": "is the index of the data frame",
+    "ids": "holds ids, as its name and its values say, which are nearly all different",
+    "all-different": "is text with {count} distinct values, nearly as many as cells",
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import Lock, local
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,43 @@ def release_memory() -> None:
         trim(0)
 
 
+class ProcessWide:
+    """A block that changes a setting of the whole process and restores it.
+
+    Several threads may be in it at a time: the first that enters makes the change, the last that
+    leaves undoes it, whichever that is.
+    """
+
+    def __init__(self, block: Callable[[], AbstractContextManager[None]]) -> None:
+        self._block, self._change = block, ExitStack()
+        self._guard, self._num_inside = Lock(), 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Enter the block."""
+        with self._guard:
+            if self._num_inside == 0:
+                self._change.enter_context(self._block())
+            self._num_inside += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._num_inside -= 1
+                if self._num_inside == 0:
+                    self._change.close()
+
+
+@ProcessWide
+@contextmanager
+def no_warnings() -> Iterator[None]:
+    """Ignore all warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@ProcessWide
 @contextmanager
 def system_memory_pool() -> Iterator[None]:
     """Let Arrow allocate from the system: its own allocator keeps freed memory.

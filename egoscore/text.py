@@ -54,7 +54,8 @@ def quoted(names: Sequence[str], most: int = 12) -> str:
 def option(name: str, value: str | None = None) -> str:
     """A parameter as the user writes it: `impute='median'`, or --impute median in a shell."""
     if _on_command_line.get():
-        return f"--{name}" if value is None else f"--{name} {shlex.quote(value)}"
+        written = f"--{name.replace('_', '-')}"
+        return written if value is None else f"{written} {shlex.quote(value)}"
     return f"`{name}=`" if value is None else f"`{name}={value!r}`"
 
 
@@ -74,6 +75,11 @@ def printable(value: Any) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in _JOINERS else repr(c)[1:-1] for c in text)
+
+
+def encodable(value: Any) -> str:
+    """A value as text in which what is not valid Unicode is spelled out."""
+    return str(value).encode("utf-8", "backslashreplace").decode()
 
 
 def brief(value: Any, limit: int = 60) -> str:

@@ -1,5 +1,6 @@
 """The command line: options, output, and errors of one line."""
 
+import errno
 import importlib.metadata
 import inspect
 import json
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from jinja2 import TemplateNotFound
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import egoscore
@@ -44,7 +46,8 @@ DEFAULT, PAPER = (
     [field.name for field in fields(settings_of(preset))] for preset in ("default", "paper")
 )
 OF_TABLES = {"edges", "nodes", "source", "target", "id", "features", "ignore", "categories",
-             "label", "weight", "impute", "encoding"}  # fmt: skip
+             "label", "name", "weight", "impute", "encoding",
+             "columns", "node_columns"}  # fmt: skip
 HEAVY = ("torch", "numba", "scipy", "sklearn", "pyarrow", "networkx", "torch_geometric")
 
 
@@ -404,7 +407,7 @@ class TestExplain:
         assert (code, output) == (2, "")
         assert errors.startswith("egoscore: ")
         assert "'p77'" in errors
-        assert "did you mean 'p7'?" in errors
+        assert "did you mean 'p7', " in errors
 
     @pytest.mark.parametrize("missing", ["", "nowhere"])
     def test_a_missing_run(self, call, tmp_path, missing):
@@ -421,6 +424,103 @@ class TestExplain:
         assert "nodes.parquet is missing" in errors
         assert "`egoscore detect` command again" in errors
         assert errors.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Forty people with names, two of them with the same, and whom they know."""
+    folder = tmp_path_factory.mktemp("people")
+    rng = np.random.default_rng(0)
+    names = [f"Ann No. {n}" if n % 2 else f"Bob No. {n}" for n in range(40)]
+    names[6] = names[8]
+    rows = [f"{100 + n},{names[n]},{rng.normal(30, 9):.0f},n{n}" for n in range(40)]
+    (folder / "nodes.csv").write_text("id,page_name,age,nick\n" + "\n".join(rows) + "\n")
+    ends = rng.integers(0, 40, (120, 2))
+    lines = [f"{100 + a},{100 + b}" for a, b in ends if a != b]
+    (folder / "edges.csv").write_text("from,to\n" + "\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def named_run(people, tmp_path_factory):
+    """A run by two processes that share the graph."""
+    out = tmp_path_factory.mktemp("named") / "run"
+    command = ("detect", people, "--out", out, *OPTIONS, "--num-workers=2", "--top=40")
+    done = subprocess.run(
+        [sys.executable, "-m", "egoscore", *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return out, done.stdout
+
+
+class TestNames:
+    def names(self, out):
+        table = pq.read_table(out / "scores.parquet")
+        return dict(zip(table["node"].to_pylist(), table["name"].to_pylist(), strict=True))
+
+    def test_every_list_has_them(self, named_run):
+        out, output = named_run
+        names = self.names(out)
+        assert names[103] == "Ann No. 3"
+        assert all(f"│ {name} " in output for name in names.values())
+        csv = (out / "scores.csv").read_text().splitlines()
+        assert csv[0].startswith('"node","name","score"')
+        assert any(line.startswith('103,"Ann No. 3",') for line in csv)
+        record = json.loads((out / "findings.json").read_text())
+        assert all(one["name"] == names[int(one["node"])] for one in record["explanations"])
+        assert {"names"} <= {note["code"] for note in record["notes"]}
+
+    def test_the_report_shows_them_in_the_drawings_too(self, named_run):
+        out, _ = named_run
+        page = (out / "report.html").read_text()
+        record = json.loads((out / "findings.json").read_text())
+        for one in record["explanations"]:
+            drawn = one["picture"]["nodes"]
+            assert set(drawn) <= set(self.names(out).values())
+            assert all(f"<title>{name}</title>" in page for name in drawn)
+
+    @pytest.mark.parametrize("node", ["103", "Ann No. 3"])
+    def test_a_node_is_explained_by_its_id_and_by_its_name(self, call, named_run, node):
+        code, output, errors = call("explain", named_run[0], node)
+        assert (code, errors) == (0, "")
+        assert output.startswith("Ann No. 3 ranks ")
+        record = json.loads(call("explain", named_run[0], node, "--json")[1])
+        assert (record["node"], record["name"]) == ("103", "Ann No. 3")
+        assert all(tie["name"].startswith(("Ann", "Bob")) for tie in record["expected"])
+        assert (
+            EgoScore.load(named_run[0]).explain(node).to_dict()
+            == EgoScore.load(named_run[0]).explain(103).to_dict()
+        )
+
+    def test_a_name_of_two_nodes_is_refused_with_their_ids(self, call, named_run):
+        code, output, errors = call("explain", named_run[0], "Bob No. 8")
+        assert (code, output, errors.count("\n")) == (2, "", 1)
+        assert "'106', '108'" in errors
+
+    def test_a_close_name_is_suggested(self, call, named_run):
+        code, _, errors = call("explain", named_run[0], "ann no 37")
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "'Ann No. 37'" in errors
+
+    def test_another_column_can_be_chosen_for_the_same_run(self, call, people, tmp_path):
+        found = []
+        for options in ((), ("--name", "nick")):
+            command = ("detect", people, "--out", tmp_path / "run", *OPTIONS, "--ignore=age", "-v")
+            code, _, errors = call(*command, *options)
+            assert code == 0, errors
+            config = json.loads((tmp_path / "run" / "config.json").read_text())
+            found.append((self.names(tmp_path / "run")[103], config["fingerprint"]))
+        assert [name for name, _ in found] == ["Ann No. 3", "n3"]
+        assert found[0][1] == found[1][1]
+
+    def test_an_unknown_column(self, call, people, tmp_path):
+        code, _, errors = call("detect", people, "--out", tmp_path / "run", "--name=called")
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "--name" in errors
+        assert "'called'" in errors
 
 
 class TestWaiting:
@@ -560,9 +660,13 @@ class TestRefusals:
         assert asked == [tmp_path]
         assert not (tmp_path / "a").exists()
 
-    def test_training_that_diverges_leaves_nothing_behind(self, call, tmp_path):
-        message = self.refused(call, tmp_path, "builtin", *OPTIONS, "--epochs=90", "--lr=9")
-        assert "smaller lr (now 9.0)" in message
+    def test_training_that_diverges_leaves_nothing_behind_but_the_lock(self, call, tmp_path):
+        run = tmp_path / "run"
+        changes = ("--epochs=90", "--lr=9")
+        code, _, errors = call("detect", "builtin", "--out", run, *OPTIONS, *changes)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "smaller lr (now 9.0)" in errors
+        assert [path.name for path in run.iterdir()] == [".lock"]
 
     def test_characters_that_the_output_cannot_encode_are_escaped(self, tmp_path):
         table = {"id": ["漢", "b", "c"], "x": [1.0, 2.0, 4.0]}
@@ -589,6 +693,20 @@ class TestRefusals:
             )
         assert done.returncode == 2
         assert done.stderr == "egoscore: Cannot write the output: No space left on device.\n"
+
+    @pytest.mark.parametrize(
+        "defect", [TemplateNotFound("a.html"), OSError("ours"), OSError(errno.ENOENT, "ours")]
+    )
+    def test_other_errors_of_the_system_are_not_blamed_on_the_output(
+        self, call, monkeypatch, defect
+    ):
+        def fail(*_):
+            raise defect
+
+        monkeypatch.setattr("egoscore.load.datasets.list_datasets", fail)
+        with pytest.raises(type(defect)) as raised:
+            call("datasets")
+        assert raised.value is defect
 
     def test_a_closed_pipe_does_not_stop_a_run(self, tmp_path):
         """As with `| head`; here the pipe is closed from the start."""
@@ -690,6 +808,7 @@ class TestStart:
             (["detect", "varied-5"], [f"varied-5{n}" for n in range(4)]),
             (["detect", "--preset", ""], ["default", "paper"]),
             (["detect", "--impute", "m"], ["median"]),
+            (["detect", "--impute", "n"], ["none"]),
             (["detect", "no-such"], []),
         ],
     )

@@ -1,6 +1,7 @@
 """Imports go one way: data, detectors, runs, reports, command line; presets stay in detectors/."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,32 @@ def test_nothing_imports_the_top(top):
         if folder_of(imported) == top and folder_of(importer) != top
     }
     assert importers <= TOP[top]
+
+
+def modules_named_in_text(source):
+    """Modules of this package that are named in a string, as `import_module` takes them."""
+    texts = (c.value for c in ast.walk(ast.parse(source)) if isinstance(c, ast.Constant))
+    names = (text for text in texts if isinstance(text, str))
+    return [
+        name.removeprefix("egoscore.") for name in names if re.fullmatch(r"egoscore(\.\w+)+", name)
+    ]
+
+
+def test_modules_named_in_text_are_recognised():
+    source = '"""About egoscore.cli."""\n_TOP = "egoscore.bench.draw"\nprint("egoscore")'
+    assert modules_named_in_text(source) == ["bench.draw"]
+
+
+def test_no_text_names_the_top_to_import_it():
+    found = [
+        f"{name_of(path)} names {name}"
+        for path in modules()
+        for name in modules_named_in_text(path.read_text())
+        if folder_of(name) in TOP
+        and folder_of(name_of(path)) != folder_of(name)
+        and name_of(path) not in TOP[folder_of(name)]
+    ]
+    assert found == []
 
 
 def detector_classes():

@@ -15,7 +15,13 @@ def test_an_example_done_by_hand():
     assert found.roc_auc == pytest.approx(5 / 6)  # of six pairs one is in the wrong order
     assert found.average_precision == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert found.recall_at_k == pytest.approx(1 / 2)
-    assert found.num_outliers == 2
+    assert (found.num_outliers, found.num_known) == (2, 5)
+
+
+def test_only_known_labels_count():
+    with_unknown = evaluate([0, -1, 1, 0, -1, 1, 0], [0.1, 9, 0.9, 0.5, 0.45, 0.4, 0.2])
+    assert with_unknown == evaluate([0, 1, 0, 1, 0], [0.1, 0.9, 0.5, 0.4, 0.2])
+    assert evaluate([1, -1, 1], [1.0, 2.0, 3.0]) is None
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-5, 5)), min_size=2, max_size=40))

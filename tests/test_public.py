@@ -73,7 +73,7 @@ def test_every_error_of_ours_is_an_egoscore_error():
         "report",
         "bench",
         "bench.rivals",
-        "bench.families",
+        "load.families",
         "cli",
         "detectors",
     ],

@@ -34,7 +34,7 @@ from egoscore.errors import RunError, TrainingError
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
 from egoscore.random import Purpose, uniforms
-from egoscore.run.files import replacing
+from egoscore.run.files import replacing, writing
 from egoscore.runtime import choose_device, one_thread
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def draw_figures(
 
     def write(figure: Figure, name: str) -> None:
         files.append(folder / f"{name}.png")
-        with replacing(files[-1]) as draft:
+        with replacing(files[-1]) as draft, writing(files[-1]):
             figure.savefig(draft, format="png", dpi=150)
         say(f"Drew {files[-1]}.")
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy as np
+
 from egoscore.bench.reference import CHANCE, Chance
 from egoscore.bench.trial import OK, Record
 from egoscore.errors import InputError, RunError
@@ -31,22 +33,24 @@ class Facts:
     features: int
     outliers: int
     fingerprint: str
+    unlabelled: int = 0
 
     @classmethod
     def of(cls, graph: AttributedGraph, name: str) -> Facts:
         """The facts of a graph with known outliers; an error if it has none."""
-        outliers = 0 if graph.labels is None else int(graph.labels.sum())
-        if outliers in (0, graph.num_nodes):
+        labels = np.full(graph.num_nodes, -1) if graph.labels is None else graph.labels
+        outliers, unlabelled = (int(np.count_nonzero(labels == label)) for label in (1, -1))
+        if outliers in (0, graph.num_nodes - unlabelled):
             raise InputError(
                 f"{name} has no known outliers to compare a ranking with; a benchmark needs labels "
                 "of both kinds."
             )
         sizes = graph.num_nodes, graph.num_edges, graph.num_features
-        return cls(*sizes, outliers, graph.fingerprint())
+        return cls(*sizes, outliers, graph.fingerprint(), unlabelled)
 
     def by_chance(self, metric: str) -> Chance:
         """The result of a random score."""
-        return CHANCE[metric](self.nodes, self.outliers)
+        return CHANCE[metric](self.nodes - self.unlabelled, self.outliers)
 
 
 class Results:

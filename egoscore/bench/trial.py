@@ -19,7 +19,7 @@ from egoscore.bench.methods import jobs
 from egoscore.bench.protocol import Hyperparameters, Score, ignore_choice
 from egoscore.graph import AttributedGraph
 from egoscore.load.source import load_source
-from egoscore.metrics import auc_interval, evaluate
+from egoscore.metrics import auc_interval, evaluate, known_only
 from egoscore.runtime import one_thread
 
 Record = dict[str, Any]
@@ -108,7 +108,8 @@ def _metrics(graph: AttributedGraph, score: NDArray[np.floating]) -> Record:
     assert found is not None
     values = asdict(found)
     record: Record = {metric: values[metric] for metric in METRICS}
-    record["roc_auc_interval"] = [round(end, 4) for end in auc_interval(graph.labels, score)]
+    interval = auc_interval(*known_only(graph.labels, score))
+    record["roc_auc_interval"] = [round(end, 4) for end in interval]
     constant = np.ptp(score) == 0 or np.ptp(graph.neighbours.degrees) == 0
     size = 0.0 if constant else float(spearmanr(score, graph.neighbours.degrees).statistic)
     return record | {"size_correlation": size}

@@ -6,6 +6,7 @@ In: the arguments. Out: calls of the package, output and exit codes. Not here: a
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import re
@@ -23,6 +24,8 @@ from egoscore.cli.refusals import refusal
 from egoscore.cli.runs import datasets, explain, report
 
 _INTERRUPTED = 130  # what typer returns after Ctrl-C
+# What writing to standard output may raise; other errors of the system are defects of ours.
+_CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="egoscore",
@@ -114,7 +117,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = _INTERRUPTED
     except OSError as error:
-        if error.filename is not None:
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it cannot be written
         _refuse(f"Cannot write the output: {error.strerror}.")

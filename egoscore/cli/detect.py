@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.load import Loaded, Options
 
-_LISTS = ("features", "ignore", "categories")
+_IMPUTE = ("median", "none")
+_LISTS = ("features", "ignore", "categories", "columns", "node_columns")
 
 
 def _option(text: str, kind: str = "", panel: str | None = None, *values: str) -> Any:
@@ -39,14 +40,20 @@ def _column(text: str, kind: str = "COLUMN", *values: str) -> Any:
 TABLE_OPTIONS = {
     "source": Annotated[str | None, _column("Edges: where an edge starts.")],
     "target": Annotated[str | None, _column("Edges: where it ends.")],
-    "weight": Annotated[str | None, _column("Edges: amounts, added up per node.")],
+    "weight": Annotated[str | None, _column("Edges: the only column to use, of numbers.")],
     "id": Annotated[str | None, _column("Nodes: ids.")],
+    "name": Annotated[str | None, _column("Nodes: names to show.")],
     "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
     "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],
     "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
     "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
     "directed": Annotated[bool | None, _column("Whether edges have a direction.", "")],
-    "impute": Annotated[str | None, _column("Fill in missing values.", "median", "median")],
+    "impute": Annotated[
+        str | None,
+        _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
+    ],
+    "columns": Annotated[list[str] | None, _column("Edges without a header: names.", "A,B,…")],
+    "node_columns": Annotated[list[str] | None, _column("Nodes without a header: names.", "A,B,…")],
     "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
 }
 

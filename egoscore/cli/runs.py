@@ -18,7 +18,9 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="Directory that `egosco
 
 def explain(
     run: Run,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="Id of the node, as in scores.csv.")],
+    node: Annotated[
+        str, typer.Argument(metavar="NODE", help="Id or name of the node, as in scores.csv.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Explain the score of a node: which features, edges and quantities are unusual."""
@@ -40,15 +42,16 @@ def _explanation(path: Path, node: str, bars: Bars) -> tuple[Explanation, str]:
     """The explanation, and the preset of the run."""
     with bars("Explaining", 3, "steps") as advance:
         from egoscore.detector import EgoScore
-        from egoscore.run.reader import Run
+        from egoscore.run.reader import Run, reading
 
-        run = Run.open(path)
-        detector = run.detector(EgoScore.load)
-        advance(1)
-        _ = run.graph  # checks it, and says how to repair it
-        advance(1)
-        found = detector.explain(node)
-        advance(1)
+        with reading(path):
+            run = Run.open(path)
+            detector = run.detector(EgoScore.load)
+            advance(1)
+            _ = run.graph  # checks it, and says how to repair it
+            advance(1)
+            found = detector.explain(node)
+            advance(1)
     return found, detector.preset
 
 

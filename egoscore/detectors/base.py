@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer
 from egoscore.explain.explanation import Reasons
 from egoscore.graph import AttributedGraph
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Facts = dict[str, Any]
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
+
+
+def require_same_direction(fitted: bool, graph: AttributedGraph) -> None:
+    """Refuse a directed graph where the model was `fitted` on an undirected one, or vice versa."""
+    if graph.directed != fitted:
+        kinds = {True: "directed", False: "undirected"}
+        raise InputError(
+            f"The detector was fitted on a graph that is {kinds[fitted]}, but this one is "
+            f"{kinds[graph.directed]}; both must be of the same kind."
+        )
 
 
 class Table(Protocol):
@@ -129,7 +140,10 @@ class Detector(ABC):
 
     @abstractmethod
     def answers(self, table: Any, nodes: Sequence[int]) -> list[dict[str, float]]:
-        """For each of `nodes`, minus the logarithm of how rare it is by each question."""
+        """For each of `nodes`, minus the logarithm of how rare it is by each question.
+
+        The most important one is first.
+        """
 
     @abstractmethod
     def caveats(self, graph: AttributedGraph, table: Any, num_significant: int) -> list[Note]:
@@ -138,10 +152,6 @@ class Detector(ABC):
     @abstractmethod
     def explainer(self, graph: AttributedGraph, table: Any, job: Job) -> Explainer:
         """Finds the reasons of the nodes of a graph, given its table."""
-
-    def overlooked(self, graph: AttributedGraph, table: Any, listed: Sequence[int]) -> list[int]:
-        """Nodes that deserve a look because of a single quantity, apart from those `listed`."""
-        return []
 
     @property
     @abstractmethod

@@ -34,6 +34,11 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, np.ndarray | nn.Module) or is_dataclass(value)
 
 
+def shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    """The shapes of tensors by name: weights fit a network if theirs are equal."""
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
 def unpack(kind: Any, name: str, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> Any:
     """The value of type `kind` that `pack` stored under `name`.
 

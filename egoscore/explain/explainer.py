@@ -109,5 +109,5 @@ def pairs_within(graph: AttributedGraph, nodes: Sequence[int]) -> list[tuple[int
 
 
 def names_of(graph: AttributedGraph, nodes: Sequence[int]) -> tuple[str, ...]:
-    """The user's names of nodes, as far as they can be shown."""
-    return tuple(shortened(str(graph.ids[node])) for node in nodes)
+    """What nodes are shown as, with the middle of long names left out."""
+    return tuple(shortened(graph.shown(node)) for node in nodes)

@@ -40,13 +40,41 @@ class Deviation:
 class Tie:
     """The edge to one neighbour, or the lack of it.
 
-    Attributes: `node` the neighbour; `surprise` positive where the edge, or its absence, is
-    unexpected, negative where it is expected; `present` whether the edge exists.
+    Attributes: `node` the neighbour's id; `surprise` positive where the edge, or its absence, is
+    unexpected, negative where it is expected; `present` whether the edge exists; `name` under which
+    the neighbour is shown, None for its id.
     """
 
     node: str
     surprise: float
     present: bool = True
+    name: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name, or else the id."""
+        return self.node if self.name is None else self.name
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A single quantity of a node that is out of bounds, or contradicted by everything else.
+
+    Attributes: `kind` what is judged: "above" and "below" are by itself, "more", "less" and
+    "category" given its neighbours and other columns, "degree", "sent", "received", "strangers"
+    and "clique" are counts in the graph; `name` of the column, or of the count; `observed` and
+    `other` as the user would write them, the latter the closest value of another node, or what is
+    expected; `count` how many of all `num_nodes` have at least that; `surprise`, minus the
+    logarithm of how rare it is.
+    """
+
+    kind: str
+    name: str
+    observed: str
+    other: str
+    count: int
+    num_nodes: int
+    surprise: float
 
 
 @dataclass(frozen=True)
@@ -88,9 +116,10 @@ class Reasons:
     by which the node is among the 5% most surprising, most important first; `features` and
     `structure` the largest deviations; `surprising` ties, most unexpected first; `expected` ties,
     best fit first; `unlike` the columns in which it differs most from its neighbours, whose mean is
-    the expected value; `energy_before` and `energy_after` how much it differs from its neighbours
-    as observed and as predicted; `components` the parts of the score and how unusual each is among
-    the nodes that `compared_with` describes.
+    the expected value; `extremes` the quantities that stand out by themselves; `energy_before` and
+    `energy_after` how much it differs from its neighbours as observed and as predicted;
+    `components` the parts of the score and how unusual each is among the nodes that
+    `compared_with` describes.
     """
 
     ego_size: int
@@ -101,6 +130,7 @@ class Reasons:
     surprising: tuple[Tie, ...]
     expected: tuple[Tie, ...]
     unlike: tuple[Deviation, ...]
+    extremes: tuple[Extreme, ...]
     energy_before: float
     energy_after: float
     components: tuple[Component, ...]
@@ -117,7 +147,7 @@ class Explanation(Reasons):
 
     Attributes: `rank` 1 is the most abnormal of `num_nodes`; `flag` whether it is above the
     threshold; `reason` the first cause in a few words; `summary` all in a few
-    sentences.
+    sentences; `name` under which the node is shown, None for its id, `node`.
     """
 
     node: str
@@ -129,6 +159,12 @@ class Explanation(Reasons):
     flag: bool
     reason: str
     summary: str
+    name: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The name, or else the id."""
+        return self.node if self.name is None else self.name
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
@@ -137,9 +173,10 @@ class Explanation(Reasons):
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Self:
         """What `to_dict` gave, also if it was JSON in between."""
-        parts: dict[str, type[Deviation | Tie | Component]] = {
+        parts: dict[str, type[Deviation | Tie | Extreme | Component]] = {
             **dict.fromkeys(("features", "structure", "unlike"), Deviation),
             **dict.fromkeys(("surprising", "expected"), Tie),
+            "extremes": Extreme,
             "components": Component,
         }
         lists = {name: tuple(kind(**part) for part in record[name]) for name, kind in parts.items()}

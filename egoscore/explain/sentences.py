@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer, shortened
 from egoscore.explain.explanation import Deviation, Explanation, far_by_itself, is_rare
 from egoscore.graph import AttributedGraph
-from egoscore.text import counted, printable, times
+from egoscore.text import counted, times
 
 _LEAST, _MOST = 1.5, 1e4  # ratios in between are worth stating
 _COUNTABLE = 10.0
@@ -95,9 +93,6 @@ def multiple(value: float, of: float) -> str:
     return times(value / of) if of > 0 and _LEAST <= value / of < _MOST else ""
 
 
-_LOOKED_THROUGH = 2_000  # ids, for one that looks like a name that is not there
-
-
 @dataclass(frozen=True)
 class Scores:
     """The scores and p-values (N,) of all nodes, and above which score they are flagged."""
@@ -139,7 +134,6 @@ def explanation(
 ) -> Explanation:
     """The rank and the reasons of a node, with a summary."""
     reasons, standing = explainer.reasons(row), scores.standing(row)
-    node = str(graph.ids[row])
     told = reasons.causes[:2] or tuple(reasons.questions)[:1]
     because = [explainer.phrase(cause, reasons) for cause in told]
     alone = far_by_itself(reasons)
@@ -152,9 +146,13 @@ def explanation(
     elif not reasons.causes:
         because = [f"no single answer stands out, but all together do; most of all, {because[0]}"]
     proviso = explainer.proviso if scores.is_apart(row) and not is_usual else None
-    sentences = [f"{shortened(node)} {_stands(standing, proviso)}", *map(_capitalised, because)]
+    sentences = [
+        f"{shortened(graph.shown(row))} {_stands(standing, proviso)}",
+        *map(_capitalised, because),
+    ]
     return Explanation(
-        node=node,
+        node=str(graph.ids[row]),
+        name=graph.name_of(row),
         **standing,
         reason=explainer.in_short(told[0], reasons),
         summary=" ".join(f"{sentence}." for sentence in sentences),
@@ -176,52 +174,3 @@ def _stands(standing: dict[str, Any], proviso: str | None) -> str:
     if proviso is None or standing["p_value"] * size >= 1.0:
         return place
     return f"{place} (rarer than 1 in {size:,}{proviso})"
-
-
-def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:
-    """The row numbers of nodes given by their ids; text also finds the id that is written so.
-
-    If there is none, it finds the id that is displayed so, with control characters spelled out.
-    """
-    ids = graph.ids.tolist()
-    alike = _by_text(ids, nodes, str)
-    if not all(alike.values()):
-        shown = _by_text(ids, nodes, printable)
-        alike = {text: rows or shown[text] for text, rows in alike.items()}
-    return [_row(node, ids, alike[str(node)]) for node in nodes]
-
-
-def _by_text(
-    ids: list[Any], nodes: Sequence[Any], written: Callable[[Any], str]
-) -> dict[str, list[int]]:
-    """The rows of the ids that are `written` as one of the nodes is, by that text."""
-    alike: dict[str, list[int]] = {str(node): [] for node in nodes}
-    for row, name in enumerate(ids):
-        if (text := written(name)) in alike:
-            alike[text].append(row)
-    return alike
-
-
-def _row(node: Any, ids: list[Any], alike: list[int]) -> int:
-    """The row among `alike`, whose ids are written like `node`: one of the same type if possible.
-
-    If `alike` is empty, the row whose id equals `node`.
-    """
-    if alike:
-        return next((row for row in alike if type(ids[row]) is type(node)), alike[0])
-    try:
-        return ids.index(node)  # {8, 0} equals {0, 8} and does not look like it
-    except (RuntimeError, ValueError):  # the first from tensors, which cannot be compared
-        known = f"There is no node {node!r} in the graph; {_near(ids, str(node))}"
-        raise InputError(known) from None
-
-
-def _near(ids: list[Any], name: str) -> str:
-    """A hint at an id that is like `name`, whatever the case of its letters."""
-    folded = name.casefold()
-    same = next((text for text in map(str, ids) if text.casefold() == folded), None)
-    some = {str(one).casefold(): str(one) for one in ids[:_LOOKED_THROUGH]}
-    alike = difflib.get_close_matches(folded, some, n=1)
-    if same or alike:
-        return f"did you mean {same or some[alike[0]]!r}?"
-    return f"its ids look like {str(ids[0])!r}."

@@ -34,12 +34,16 @@ class AttributedGraph:
         neighbours: edges in either direction, what ego-graphs follow.
         features: (N, F) float32.
         ids: (N,) the user's node ids.
+        names: (N,) text under which nodes are shown, the id where there is none; None for the ids.
         directed: whether u → v differs from v → u.
-        labels: (N,) int8, 1 for a known outlier; only ever used to evaluate. May be None.
+        labels: (N,) int8, 1 for a known outlier, 0 for a normal node, -1 where that is unknown;
+            only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, inputs of a model about the nodes that it does not model.
         columns: F descriptions of what the features are to the user; () where all are numbers.
+        categories: codes (N,) int32 of columns with more categories than there are features for,
+            by their names; -1 where a node has none.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -55,6 +59,8 @@ class AttributedGraph:
     dropped_duplicates: int = 0
     positions: NDArray[np.float32] | None = None
     columns: tuple[FeatureColumn, ...] = ()
+    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    names: NDArray[Any] | None = None
 
     @property
     def is_structural(self) -> bool:
@@ -88,6 +94,14 @@ class AttributedGraph:
         stored = len(self.adjacency.indices)
         return stored if self.directed else stored // 2
 
+    def name_of(self, node: int) -> str | None:
+        """The name of a node, or None if nodes are shown by their ids."""
+        return None if self.names is None else str(self.names[node])
+
+    def shown(self, node: int) -> str:
+        """The name of a node, or else its id."""
+        return str(self.ids[node] if self.names is None else self.names[node])
+
     def neighbours_of(self, node: int) -> NDArray[np.int64]:
         """The numbers of a node's neighbours, following edges both ways."""
         near = self.neighbours
@@ -95,9 +109,8 @@ class AttributedGraph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        known = (
-            "" if self.labels is None else f", {counted(int(self.labels.sum()), 'known outlier')}"
-        )
+        outliers = 0 if self.labels is None else int(np.count_nonzero(self.labels == 1))
+        known = "" if self.labels is None else f", {counted(outliers, 'known outlier')}"
         return (
             f"AttributedGraph({counted(self.num_nodes, 'node')}, "
             f"{counted(self.num_edges, f'{kind} edge')}, "
@@ -139,13 +152,15 @@ class AttributedGraph:
         labels: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         node_info: Mapping[str, NDArray[Any]] | None = None,
+        names: Sequence[str | None] | NDArray[Any] | None = None,
     ) -> AttributedGraph:
         """A graph from `edges` (2, E) and `features` (N, F).
 
         Edges hold row numbers of `features`. Edges that are not whole numbers are looked up in
         `ids`. Self-loops and repeated edges are dropped and counted; for an undirected graph
         it does not matter whether an edge is listed in one direction or in both. Features with
-        more digits than float32 holds are measured from their median, see `offsets`.
+        more digits than float32 holds are measured from their median, see `offsets`. Nodes without
+        a name (None or empty) are shown by their id.
         """
         values, columns = check.features(features, feature_names)
         size = len(values)
@@ -160,6 +175,7 @@ class AttributedGraph:
             feature_names=tuple(column.name for column in columns),
             columns=columns if any(column.offset for column in columns) else (),
             node_info=check.node_info(node_info, size),
+            names=check.names(names, known_ids),
         )
 
     @classmethod
@@ -237,7 +253,7 @@ class AttributedGraph:
         `features` names one node attribute, or several in order. Without it: the attribute `x` if
         nodes have one (a vector), otherwise all that can be used, as from a table. `label` is
         never a feature; it becomes the labels if it is 0 or 1 for every node. `options` are
-        `ignore`, `weight` and `impute` of `egoscore.load.Options`.
+        `ignore`, `name`, `weight` and `impute` of `egoscore.load.Options`.
         """
         from egoscore.load import Options
         from egoscore.load.graph_files import read_networkx

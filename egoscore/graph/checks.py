@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn, narrowed
-from egoscore.text import quoted
+from egoscore.text import encodable, quoted
 
 NO_FEATURES = (
     "The graph has no node features and the model learns from them; give every node at least "
     "one number, for instance its log degree and clustering coefficient."
 )
 NO_NODES = "The graph is empty: it has no nodes; give it at least one."
+UNKNOWN = -1  # the label of a node that may be an outlier or not
 _MAX_NODES = 2**31 - 1
 _MOST_TITLES = 5  # in a sentence
 
@@ -238,6 +239,19 @@ def _bad_id(names: list[Any]) -> InputError:
     return InputError(f"Node ids must be numbers, text or other fixed values (found {name!r}).")
 
 
+def names(given: Sequence[Any] | NDArray[Any] | None, ids: NDArray[Any]) -> NDArray[Any] | None:
+    """Names as text, one for each of `ids` (N,), which stand in where a name is empty or None."""
+    if given is None:
+        return None
+    if len(given) != len(ids):
+        raise InputError(
+            f"There must be one name for each of the {len(ids)} nodes (found {len(given)})."
+        )
+    pairs = zip(given, ids.tolist(), strict=True)
+    texts = [encodable(one if name is None or name == "" else name) for name, one in pairs]
+    return np.array(texts, dtype=np.dtypes.StringDType())
+
+
 def node_info(columns: Mapping[str, Any] | None, size: int) -> dict[str, NDArray[Any]]:
     """Further columns, each with one value per node."""
     checked = {str(name): to_numpy(column) for name, column in (columns or {}).items()}
@@ -251,25 +265,30 @@ def node_info(columns: Mapping[str, Any] | None, size: int) -> dict[str, NDArray
 
 
 def labels(values: ArrayLike, size: int) -> NDArray[np.int8]:
-    """Labels as (N,) int8 of 0 and 1."""
+    """Labels as (N,) int8: 0, 1, and -1 where they are unknown (-1 or NaN)."""
     array = to_numpy(values)
     if array.shape not in ((size,), (size, 1)):
         raise InputError(
             f"There must be one label for each of the {size} nodes (found shape {array.shape})."
         )
+    if array.dtype.kind in "if":
+        array = np.where(array == UNKNOWN, np.nan, array)
     known = binary_or_none(array, size)
-    if known is None:
-        raise InputError("Labels must be 0 (normal) or 1 (outlier) and nothing else.")
+    if known is None or (UNKNOWN in known and 0 not in known):  # -1 may mean normal
+        raise InputError(
+            "Labels must be 0 (normal), 1 (outlier) or, beside these, -1 or NaN (unknown)."
+        )
     return known
 
 
 def binary_or_none(values: Any, size: int) -> NDArray[np.int8] | None:
-    """The values as 0 and 1 if that is all they hold, for every node; else None."""
+    """The values as 0 and 1, -1 for NaN, if that is all they hold and one is known; else None."""
     if values is None:
         return None
     array = to_numpy(values)
     if array.size != size or array.dtype.kind not in "biuf":
         return None
-    if not np.isin(array, (0, 1)).all():
+    is_unknown = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
+    if is_unknown.all() or not np.isin(array[~is_unknown], (0, 1)).all():
         return None
-    return array.reshape(size).astype(np.int8)
+    return np.where(is_unknown, UNKNOWN, array).reshape(size).astype(np.int8)

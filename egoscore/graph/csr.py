@@ -22,6 +22,15 @@ class Csr(NamedTuple):
         """Number of neighbours of every node, shape (num_nodes,)."""
         return np.diff(self.indptr)
 
+    @property
+    def in_degrees(self) -> NDArray[np.int64]:
+        """How many rows have every node among their neighbours, shape (num_nodes,)."""
+        from egoscore.graph.edge_sorting import count_targets
+
+        counts = np.zeros(len(self.indptr) - 1, dtype=np.int64)
+        count_targets(self.indices, counts)
+        return counts
+
     def to_scipy(self) -> sparse.csr_array:
         """The same as a scipy matrix of ones."""
         size = len(self.indptr) - 1

@@ -78,6 +78,13 @@ def drop_loops(indptr, indices):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def count_targets(indices, counts):  # type: ignore[no-untyped-def]
+    """Add to `counts` (N,) how often every node occurs; `numpy.bincount` would copy all edges."""
+    for target in indices:
+        counts[target] += 1
+
+
+@compiled
 def reverse_edges(indptr, indices, both, merged):  # type: ignore[no-untyped-def]
     """Fill rows of `merged` with reversed edges, leaving room for the original ones after them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -12,14 +12,43 @@ from numpy.typing import NDArray
 
 from egoscore.text import numeral
 
-KINDS = ("number", "yes/no", "date", "category", "missing", "weight", "structure")
+KINDS = (
+    "number",
+    "yes/no",
+    "date",
+    "category",
+    "missing",
+    "weight",
+    "time",
+    "structure",
+    "frequency",
+    "agreement",
+)
+OF_EDGES = ("weight", "time")
 LOGARITHM = "logarithm"
+FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
+_DAYS = ("date", "time")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
-_YEARS = ("year", "jahr", "année", "annee", "anno", "año")
+_YEARS = (
+    "year",
+    "jahr",
+    "années",
+    "année",
+    "annee",
+    "anno",
+    "año",
+    "yr",
+    "founded",
+    "born",
+    "built",
+)
+# Last words in the name of a column whose numbers are names.
+_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
 _FIRST_YEAR, _LAST_YEAR = 1000, 3000
 _ROUNDING = 1e-9
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
+_FLOAT64_ROUNDING = 1e-14  # relative: a few additions
 _MOST_BLUR = 1e-4  # rounding errors of single precision that do not matter, in standard deviations
 
 
@@ -29,11 +58,12 @@ class FeatureColumn:
 
     Attributes: `name` of the column in the user's table; `kind`, one of `KINDS`: "date" counts
     days since 1970, "category" is 1 where the column holds `detail`, "missing" is 1 where the
-    column was empty, "weight" is the `detail` (total, mean, largest) of the weights of a node's
-    edges, "structure" is computed from the graph itself, with the `detail` `LOGARITHM` as the
-    logarithm of one plus what is counted; `offset` was taken off, so that single precision does
-    for what is left; `before` and `after` stood around every number in the user's cells, such as
-    "$" or " €".
+    column was empty, "weight" is the `detail` (total, mean, largest ...) of a column of a node's
+    edges, "time" the same (first, last) of moments, "structure" is computed from the graph itself,
+    with the `detail` `LOGARITHM` as the logarithm of one plus what is counted, "frequency" is the
+    logarithm of the share of nodes in the same category, "agreement" the share of a node's
+    neighbours in it; `offset` was taken off, so that single precision does for what is left;
+    `before` and `after` stood around every number in the user's cells, such as "$" or " €".
     """
 
     name: str
@@ -55,12 +85,13 @@ class FeatureColumn:
             return f"{self.name} = {self.detail}"
         if self.kind == "missing":
             return f"{self.name} is missing"
-        return f"{self.name} ({self.detail})" if self.kind == "weight" else self.name
+        has_detail = self.kind in (*OF_EDGES, "frequency", "agreement")
+        return f"{self.name} ({self.detail})" if has_detail else self.name
 
     @property
     def is_computed(self) -> bool:
         """Whether it is from the edges, where a column of nodes may have the same name."""
-        return self.kind in ("weight", "structure")
+        return self.kind in (*OF_EDGES, "structure")
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -69,8 +100,9 @@ class FeatureColumn:
 
     @property
     def _is_year(self) -> bool:
-        """Whether it is called as if it held years: birth_year, yearID."""
-        return any(word.casefold() in _YEARS for word in words_of(self.name))
+        """Whether it is called as if it held years: birth_year, yearID, Baujahr."""
+        words = [word.casefold() for word in words_of(self.name)]
+        return any(word in _YEARS or word.endswith(_YEARS[:2]) for word in words)
 
     def value(self, stored: float) -> float:
         """A value of the feature as the number the user knows, without digits of rounding."""
@@ -85,7 +117,7 @@ class FeatureColumn:
 
     def show_both(self, first: float, second: float) -> tuple[str, str]:
         """Two values, with as many digits as it takes to tell them apart."""
-        most = _MOST_DIGITS if self.offset or self.kind == "date" else _SINGLE_DIGITS
+        most = _MOST_DIGITS if self.offset or self.kind in _DAYS else _SINGLE_DIGITS
         for digits in range(4, most + 1):
             both = self._written(first, digits), self._written(second, digits)
             if both[0] != both[1] or first == second:
@@ -94,6 +126,9 @@ class FeatureColumn:
 
     def _whole(self, stored: float) -> float:
         """The number in the user's units."""
+        if self.kind in ("frequency", "agreement"):
+            share = math.exp(min(stored, 0.0)) if self.kind == "frequency" else stored
+            return 100.0 * min(max(share, 0.0), 1.0)
         if self.kind != "structure":
             whole = stored + self.offset
             is_blurred = not self.offset and abs(whole) > _LARGEST_EXACT and math.isfinite(whole)
@@ -103,14 +138,16 @@ class FeatureColumn:
 
     def _written(self, stored: float, digits: int) -> str:
         value = self._whole(stored)
-        if self.kind == "date":
+        if self.kind in _DAYS:
             return _moment(value, digits)
         if self.is_yes_or_no:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
         sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
-        if self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
+        if self.kind == "number" and is_code(self.name):
+            size = f"{abs(value):.0f}" if abs(value) >= _FIRST_YEAR else size
+        elif self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
             size = size.replace(",", "")
         return f"{sign}{self.before}{size}{self.after}"
 
@@ -118,6 +155,30 @@ class FeatureColumn:
 def words_of(name: str) -> list[str]:
     """The words in the name of a column: birthDate, opened_on, AirportID."""
     return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+
+
+def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
+    """The columns, with a number after names whose title is already taken."""
+    result: list[FeatureColumn] = []
+    taken: set[str] = set()
+    for column in columns:
+        number, unique = 1, column
+        while unique.title in taken:
+            number += 1
+            unique = replace(column, name=f"{column.name} #{number}")
+        taken.add(unique.title)
+        result.append(unique)
+    return tuple(result)
+
+
+def last_word(name: str) -> str:
+    """The last word in the name of a column, which says what it holds: home_zip, userID."""
+    return words_of(name)[-1].casefold() if words_of(name) else ""
+
+
+def is_code(name: str) -> bool:
+    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
+    return last_word(name) in _CODES
 
 
 def _moment(days: float, digits: int) -> str:
@@ -133,20 +194,24 @@ def narrowed(values: NDArray[np.float64]) -> tuple[NDArray[np.float32], float]:
     """The numbers minus an offset, and the offset: 0 unless float32 would blur them without one.
 
     Moments in seconds, dates written as yyyymmdd and latitudes of one town have more digits than
-    float32 holds, most of them the same everywhere. Empty cells (NaN) stay empty.
+    float32 holds, most of them the same everywhere. Empty cells (NaN) stay empty. What differs from
+    the median by rounding in float64 alone (0.1 + 0.2 and 0.3) is the median.
     """
     narrow = values.astype(np.float32)
     known = values[~np.isnan(values)]
     if not _is_blurred(known):
         return narrow, 0.0
     offset = float(np.median(known))
-    return (values - offset).astype(np.float32), offset
+    rest = values - offset
+    rest[np.abs(rest) <= _FLOAT64_ROUNDING * abs(offset)] = 0.0
+    return rest.astype(np.float32), offset
 
 
 def _is_blurred(values: NDArray[np.float64]) -> bool:
     if (values.astype(np.float32) == values).all():  # float32 holds them exactly
         return False
-    if np.ptp(values) == 0:  # there is nothing to tell apart
+    largest = float(np.abs(values).max())
+    if np.ptp(values) <= _FLOAT64_ROUNDING * largest:  # there is nothing to tell apart
         return False
-    step = float(np.abs(values).max()) / _LARGEST_EXACT
+    step = largest / _LARGEST_EXACT
     return step > _MOST_BLUR * float(values.std())

@@ -1,7 +1,7 @@
 """The position of a node in a graph, as numbers that mean the same in any graph.
 
-Edges are followed both ways. Everything is exact. Cost is linear in the number of edges,
-times the largest core number for triangles.
+Edges are followed both ways; `DIRECTION` says more about a directed graph. Everything is exact.
+Cost is linear in the number of edges, times the largest core number for triangles.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ STRUCTURE = (
     "return_3",
     "core",
 )
+DIRECTION = ("log_out_degree", "log_in_degree", "reciprocity")
 _NODES_AT_ONCE = 1 << 16
 
 
@@ -39,15 +40,32 @@ NAMES = {
     "return_2": "share of its neighbours' links that go to it",
     "return_3": "three-step return probability",
     "core": "core number",
+    "log_out_degree": "number of nodes it links to",
+    "log_in_degree": "number of nodes that link to it",
+    "reciprocity": "share of its neighbours linked to it in both directions",
 }
-_LOGARITHMS = ("log_degree", "common_neighbours", "neighbours_degree", "core")
+_LOGARITHMS = (
+    *("log_degree", "common_neighbours", "neighbours_degree", "core"),
+    *("log_out_degree", "log_in_degree"),
+)
 
 
-def describe_structure() -> tuple[FeatureColumn, ...]:
-    """A description of every column of `STRUCTURE` for readers."""
-    details = (LOGARITHM if name in _LOGARITHMS else "" for name in STRUCTURE)
-    titles = (NAMES[name] for name in STRUCTURE)
+def describe_structure(directed: bool = False) -> tuple[FeatureColumn, ...]:
+    """A description for readers of the columns of `STRUCTURE` and, if `directed`, `DIRECTION`."""
+    names = (*STRUCTURE, *DIRECTION) if directed else STRUCTURE
+    details = (LOGARITHM if name in _LOGARITHMS else "" for name in names)
+    titles = (NAMES[name] for name in names)
     return tuple(FeatureColumn(t, "structure", d) for t, d in zip(titles, details, strict=True))
+
+
+def structure_and_direction(graph: AttributedGraph) -> NDArray[np.float64]:
+    """The columns of `STRUCTURE`, (N, 7), and of a directed graph those of `DIRECTION`, (N, 10)."""
+    if not graph.directed:
+        return structure(graph)
+    found = np.empty((graph.num_nodes, len(STRUCTURE) + len(DIRECTION)))
+    fill_structure(graph, found)
+    fill_direction(graph, found[:, len(STRUCTURE) :])
+    return found
 
 
 def structure(graph: AttributedGraph) -> NDArray[np.float64]:
@@ -60,7 +78,7 @@ def structure(graph: AttributedGraph) -> NDArray[np.float64]:
 def fill_structure(
     graph: AttributedGraph, found: NDArray[np.floating], bars: Bars = no_bars
 ) -> None:
-    """Write the columns of `STRUCTURE` to an array (N, 7), with little further memory.
+    """Write the columns of `STRUCTURE` to an array (N, 7 or more), with little further memory.
 
     log_degree: log(1 + d), with d neighbours.
     clustering: the share of the pairs of neighbours that are neighbours; 0 without a pair.
@@ -73,7 +91,7 @@ def fill_structure(
     inverse = np.empty(graph.num_nodes)
     for part, _, divisor in _parts(near):
         inverse[part] = 1.0 / divisor
-    core, rank = _core_numbers(near)
+    core, rank = core_numbers(near)
     release_memory()
     triangles, products = _count_triangles(near, rank, inverse, bars)
     del rank
@@ -96,6 +114,19 @@ def fill_structure(
         found[part, 3] = sums[part] / divisor
 
 
+def fill_direction(graph: AttributedGraph, found: NDArray[np.floating]) -> None:
+    """Write the columns of `DIRECTION` to an array (N, 3).
+
+    log_out_degree, log_in_degree: log(1 + how many nodes it links to, and that link to it).
+    reciprocity: the share of its neighbours for which both are true.
+    """
+    sent, received = graph.adjacency.degrees, graph.adjacency.in_degrees
+    np.log1p(sent, out=found[:, 0])
+    np.log1p(received, out=found[:, 1])
+    degrees = graph.neighbours.degrees
+    found[:, 2] = (sent + received - degrees) / np.maximum(degrees, 1)
+
+
 def _parts(near: Csr) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
     """Slices of the nodes, with their degrees (n,) and the divisors (n,) of their means."""
     for start in range(0, len(near.indptr) - 1, _NODES_AT_ONCE):
@@ -114,7 +145,7 @@ def _sums(indptr, indices, values):  # type: ignore[no-untyped-def]
     return sums
 
 
-def _core_numbers(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def core_numbers(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Core numbers (N,), and the order (N,) in which nodes are removed to find them.
 
     No more of a node's neighbours than its core number are removed after it.
@@ -167,7 +198,7 @@ def _count_triangles(
 
     d and e are the degrees of the other two nodes, whose reciprocals are in `inverse`.
     """
-    starts, indices = _oriented(near.indptr, near.indices, rank)
+    starts, indices = oriented(near.indptr, near.indices, rank)
     number, products = np.zeros(len(rank), dtype=np.int64), np.zeros(len(rank))
     reached_from = np.full(len(rank), -1, dtype=np.int32)
     with bars("Looking for triangles", len(indices), "edges") as advance:
@@ -179,7 +210,7 @@ def _count_triangles(
 
 
 @compiled
-def _oriented(indptr, indices, rank):  # type: ignore[no-untyped-def]
+def oriented(indptr, indices, rank):  # type: ignore[no-untyped-def]
     """The half of the edges that lead to a node of higher rank."""
     starts = np.zeros_like(indptr)
     kept = np.empty(len(indices) // 2, dtype=indices.dtype)

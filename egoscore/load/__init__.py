@@ -10,10 +10,13 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
       column_roles  which columns hold the ends of the edges and the ids (column_names)
       ids, join     ids of one type; the ends looked up in the node table
       node_table    labels, and what may be features
+      node_names    what nodes are shown as
       infer         what a column holds (cell_formats, numbers, dates)
-      node_features, edge_weights   columns and weights as features
+      row_names     columns that only name the rows, which are left out
+      node_features                 columns of nodes as features
+      edge_columns, edge_features   columns of edges as features of the nodes at their ends
     graph_files, matrix_files, pyg_files   files with a whole graph
-    datasets        data sets by name; generate* make some of them
+    datasets        data sets by name; generate* and families make some of them
 """
 
 from __future__ import annotations

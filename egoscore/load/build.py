@@ -7,17 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.feature_column import with_unique_titles
 from egoscore.graph.structure import describe_structure, fill_structure
-from egoscore.load.column_names import find, is_code, named_in
+from egoscore.load.column_names import find, named_in
 from egoscore.load.column_roles import find_ends
-from egoscore.load.edge_weights import Weights, read_weights, weight_features
+from egoscore.load.dialect import Hints
+from egoscore.load.edge_columns import (
+    EdgeColumn,
+    read_edge_column,
+    read_weights,
+    usable_names,
+)
+from egoscore.load.edge_features import count_rows, edge_features, with_counts
+from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
-from egoscore.load.node_features import NO_FEATURES, Features, read_features, with_unique_titles
+from egoscore.load.node_features import NO_FEATURES, Features, read_features
+from egoscore.load.node_names import take_names
 from egoscore.load.node_table import read_nodes, take_labels
 from egoscore.load.open_table import CopiedPipe, copy_pipes, open_table
 from egoscore.load.options import Loaded, Options
@@ -26,7 +37,7 @@ from egoscore.load.unpack import naming
 from egoscore.notes import Note
 from egoscore.progress import Bars, no_bars
 from egoscore.runtime import release_memory, system_memory_pool
-from egoscore.text import option
+from egoscore.text import encodable, option
 
 _NO_IDS = np.empty(0, dtype=np.int64)  # until the graph is built
 
@@ -52,51 +63,64 @@ def _open_tables(
     edges: Any, nodes: Any, options: Options, bars: Bars
 ) -> tuple[Table, Table | None]:
     expected = [name for name in (options.source, options.target, options.weight) if name]
-    edge_table = open_table(edges, "the edge table", expected, options.encoding)
+    hints = Hints(expected, options.encoding, options.columns, are_edges=True)
+    edge_table = open_table(edges, "the edge table", hints)
     node_table = None
     if nodes is not None:
-        names = (options.id, options.label, *(options.features or ()))
+        names = (options.id, options.label, options.name, *(options.features or ()))
         expected = [name for name in names if name]
-        node_table = open_table(nodes, "the node table", expected, options.encoding)
+        hints = Hints(expected, options.encoding, options.node_columns)
+        node_table = open_table(nodes, "the node table", hints)
     tables = [table for table in (edge_table, node_table) if table is not None]
     for table in tables:
         table.bars = bars
+    for table, name in zip(tables, ("columns", "node_columns"), strict=False):
+        if not table.separator:
+            options.refuse((name,), f"{table.name} has names of columns")
     if not any(table.separator for table in tables):
         options.refuse(("encoding",), "no table is a text file")
     return edge_table, node_table
 
 
 def build_graph(
-    edges: Table, nodes: Table | None, options: Options, bars: Bars = no_bars
+    edges: Table,
+    nodes: Table | None,
+    options: Options,
+    bars: Bars = no_bars,
+    own_ids: NDArray[Any] | None = None,
 ) -> Loaded:
-    """The graph in two open tables."""
+    """The graph in two open tables; `own_ids` (N,) are the user's if the table's only count."""
     if nodes is None:
         reason = "there is no table of nodes"
-        options.refuse(("id", "features", "categories", "label"), reason)
+        of_nodes = ("id", "features", "categories", "label", "name", "node_columns")
+        options.refuse(of_nodes, reason)
     _refuse_unknown_ignored(edges, nodes, options)
     notes: list[Note] = []
-    names = find_ends(edges, nodes, options, notes)
-    ends, weights = _read_ends(edges, names, options, notes)
-    features, labels = NO_FEATURES, None
+    end_names = find_ends(edges, nodes, options, notes)
+    ends, columns = _read_ends(edges, end_names, options, notes)
+    features, labels, names = NO_FEATURES, None, None
     if nodes is None:
         joined = join_ends(ends, notes, bars)
     else:
-        loaded, ids = read_nodes(nodes, names, ends, options, notes)
-        # nodes without a row have no label, and labels cannot be imputed
-        keeps_extra = options.impute is not None and options.label is None
-        columns = [*ends, ids]
+        loaded, ids = read_nodes(nodes, end_names, ends, options, notes)
+        every = [*ends, ids]
         del ends, ids
-        joined = join_tables(columns, keeps_extra, notes, bars)
+        joined = join_tables(every, options.impute is not None, notes, bars)
         release_memory()
+        own = joined.ids if own_ids is None else pa.array(list(map(encodable, own_ids)))
+        names = take_names(loaded, nodes, options, own, notes)
         labels = take_labels(loaded, nodes, options, joined.extra, notes)
         features = read_features(loaded, nodes, options, joined.extra, notes)
     release_memory()  # from the tables, for the graph
-    if weights is not None:
-        features = _with_weights(features, weights, joined)
-        notes.append(Note.info("weight-features", column=weights.name))
+    categories = features.categories
+    if columns:
+        features = _with_edge_features(features, columns, joined, options)
+        used = [column.name for column in columns]
+        notes.append(Note.info("edge-features", columns=used, directed=options.directed))
     graph = _graph(joined, features, labels, options, notes, bars)
+    graph = with_agreement(graph, categories)
     release_memory()
-    graph = replace(graph, ids=as_numpy(joined.ids))
+    graph = replace(graph, ids=as_numpy(joined.ids) if own_ids is None else own_ids, names=names)
     before = [*edges.notes, *(nodes.notes if nodes is not None else ())]
     return Loaded(graph, (*before, *notes))
 
@@ -114,48 +138,46 @@ def _refuse_unknown_ignored(edges: Table, nodes: Table | None, options: Options)
 
 def _read_ends(
     edges: Table, ends: tuple[str, str], options: Options, notes: list[Note]
-) -> tuple[list[IdColumn], Weights | None]:
-    """The ids at both ends of the edges, and the weights if they are asked for."""
+) -> tuple[list[IdColumn], list[EdgeColumn]]:
+    """The ids at both ends of the edges, and the columns that say something about them."""
     weight = None if options.weight is None else find("weight", options.weight, edges)
     if weight in ends:
         raise InputError(
             f"{option('weight')} names the column '{weight}', which holds ids; name another."
         )
-    wanted = [*ends, *([weight] if weight else [])]
-    loaded = edges.read(wanted, encoded=ends)
+    others = usable_names(edges, ends, options) if weight is None else [weight]
+    loaded = edges.read([*ends, *others], encoded=ends)
     ids = [read_ids(loaded.pop(end), end, edges.name, notes) for end in ends]
     release_memory()
     if not len(ids[0].codes) and not edges.may_be_empty:
         raise InputError(f"{edges.name} has no rows; a graph needs edges.")
-    weights = None
-    if weight is not None:
-        imputes = options.impute is not None
-        weights = read_weights(loaded.pop(weight), weight, edges, imputes, notes)
-    _note_unused(edges, wanted, options, notes)
-    return ids, weights
+    imputes, columns = options.impute is not None, list[EdgeColumn]()
+    read = read_edge_column if weight is None else read_weights
+    for name in others:
+        column = read(loaded.pop(name), name, edges, imputes, notes)
+        columns += [] if column is None else [column]
+    _note_unused(edges, [*ends, *(column.name for column in columns)], options, notes)
+    return ids, columns
 
 
 def _note_unused(edges: Table, used: list[str], options: Options, notes: list[Note]) -> None:
     ignored = named_in(edges.columns, options.ignore)
     left = [c for c in edges.columns if c not in (*used, *ignored, INDEX)]
-    named = [c for c in left if c not in edges.nameless and not is_code(c)]
-    numbers = [c for c in named if edges.looks_numeric(c)]
-    others = [c for c in left if c not in numbers]
-    if others:
-        notes.append(Note.info("columns-unused", table=edges.name, columns=others))
-    if numbers:
-        notes.append(Note.info("weights-unused", table=edges.name, columns=numbers))
+    if left:
+        notes.append(Note.info("columns-unused", table=edges.name, columns=left))
 
 
-def _with_weights(features: Features, weights: Weights, joined: Joined) -> Features:
-    """The features of the nodes with those made of the weights of their edges."""
+def _with_edge_features(
+    features: Features, columns: list[EdgeColumn], joined: Joined, options: Options
+) -> Features:
+    """The features of the nodes with those made of the columns of their edges."""
     if joined.kept is not None:
-        weights = replace(weights, values=weights.values[joined.kept])
+        columns = [replace(one, values=one.values[joined.kept]) for one in columns]
     size = len(joined.ids)
-    more = weight_features(joined.ends, weights, size)
+    more = edge_features(columns, joined.ends, size, options.directed)
     values = features.values if features.columns else np.zeros((size, 0), dtype=np.float32)
-    columns = with_unique_titles((*features.columns, *more.columns))
-    return Features(np.hstack([values, more.values]), columns)
+    every = with_unique_titles((*features.columns, *more.columns))
+    return Features(np.hstack([values, more.values]), every)
 
 
 def _graph(
@@ -172,14 +194,19 @@ def _graph(
         if not len(ends[0]):
             raise InputError("The graph has neither edges nor features; it needs one of them.")
         values = np.zeros((len(joined.ids), 1), dtype=np.float32)
+    counts = count_rows(ends, len(values), options.directed)
     with bars("Building the graph", 3 * len(ends[0]), "edges") as advance:
         graph = AttributedGraph.from_ends(
             ends, options.directed, values, advance, ids=_NO_IDS, labels=labels
         )
-    if not features.columns:
-        return with_structure(graph, notes, bars)
     titles = tuple(column.title for column in features.columns)
-    return replace(graph, columns=features.columns, feature_names=titles)
+    graph = replace(graph, columns=features.columns, feature_names=titles)
+    is_free = options.features is None or options.weight is not None
+    counted = with_counts(graph, counts) if is_free else None
+    if counted is not None:
+        notes.append(Note.info("edges-counted", columns=list(counts)))
+        return counted
+    return graph if features.columns else with_structure(graph, notes, bars)
 
 
 def with_structure(

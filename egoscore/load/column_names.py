@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import words_of
+from egoscore.graph.feature_column import last_word, words_of
 from egoscore.text import option, quoted
 
 if TYPE_CHECKING:
@@ -38,12 +38,20 @@ STEMS = _pairs(
     "orig/dest payer/payee buyer/seller debtor/creditor"
 )
 _TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # not from_date
-# Last words in the name of a column whose numbers are names.
-_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
+# Last words in the name of a column of ids, beside those of codes.
+_IDS = ("ids", "uid", "uuid", "guid", "key", "number", "nr", "no")
 # Words in the name of a column of days.
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
 # Not an answer if it holds many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
+# Columns with the names of nodes, the most telling first; also as last words, as in page_name.
+_FULL_NAMES = ("name", "title", "label", "fullname", "displayname")
+_OTHER_NAMES = (
+    *("username", "nickname", "nick", "handle", "login"),
+    *("company", "organization", "organisation", "institution", "firm"),
+    *("email", "e_mail", "mail"),
+)
+_PART_OF_NAME = ("first", "last", "middle", "given", "family", "file", "host", "job", "type")
 # The first names are only ever ids; the others are ids if they hold those of the edges.
 SURE_IDS = ("id", "node_id", "nodeid", "node", "vertex", "vertex_id")
 LIKELY_IDS = ("name", "key", "user_id", "userid", "user", "account_id", "account", "uid")
@@ -59,10 +67,27 @@ def is_answer(name: str) -> bool:
     return _joined(name) in ANSWERS
 
 
-def is_code(name: str) -> bool:
-    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
-    words = words_of(name)
-    return bool(words) and words[-1].casefold() in _CODES
+def is_id(name: str) -> bool:
+    """Whether the name of a column suggests ids: userid, phone_number."""
+    return _joined(name) in (*SURE_IDS, *LIKELY_IDS) or last_word(name) in _IDS
+
+
+def suggested_names(columns: Sequence[str]) -> list[str]:
+    """The columns that may have the names of nodes, as their own names say, most likely first."""
+    found = []
+    for known in (_FULL_NAMES, _OTHER_NAMES):
+        exact = [column for column in columns if _joined(column) in known]
+        ending = {column: _last_word(column) for column in columns if column not in exact}
+        ending = {column: word for column, word in ending.items() if word in known}
+        found += sorted(exact, key=lambda column: known.index(_joined(column)))
+        found += sorted(ending, key=lambda column: known.index(ending[column]))
+    return list(dict.fromkeys(found))
+
+
+def _last_word(column: str) -> str:
+    """The last word if others precede it that do not make it part of a name, as in first_name."""
+    *before, last = [word.casefold() for word in words_of(column)] or [""]
+    return last if before and before[-1] not in _PART_OF_NAME else ""
 
 
 def is_date(name: str) -> bool:

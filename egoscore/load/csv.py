@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import lzma
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from egoscore.errors import InputError
 from egoscore.load.dialect import (
     SPACES,
     Dialect,
+    Hints,
     TooShortError,
     detect_dialect,
     guessed_encoding,
@@ -36,20 +36,13 @@ _FALLBACKS = {"utf-8": "cp1252", "cp1252": "latin-1"}
 class CsvTable(Table):
     """A text file; cells are text exactly as written, empty ones are missing.
 
-    `expected` are names of columns that identify a header, `encoding` is the one the user
-    specified; messages call the file by its path or by `name`.
+    Messages call the file by its path or by `name`.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        expected: Sequence[str] = (),
-        encoding: str | None = None,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, path: Path, hints: Hints | None = None, name: str | None = None) -> None:
         self._path, self.name = path, name or str(path)
-        self._given_encoding = encoding
-        self._dialect = self._detect(expected)
+        self._hints = hints or Hints()
+        self._dialect = self._detect()
         super().__init__(self.name, self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
@@ -57,19 +50,17 @@ class CsvTable(Table):
         self._encoding = self._dialect.encoding
         self._places = {column: place for place, column in enumerate(self.columns)}
 
-    def _detect(self, expected: Sequence[str]) -> Dialect:
+    def _detect(self) -> Dialect:
         """The dialect, from as much of the file as it takes to see two rows."""
         size = _HEAD
         while True:
-            try:
+            with self._unpacking():
                 head = first_bytes(self._path, size, self.name)
-            except STREAM_ERRORS as error:
-                raise self._damaged() from error
             if not head:
                 raise empty(self.name)
             is_whole = len(head) < size
             try:
-                return detect_dialect(head, is_whole, self.name, expected, self._given_encoding)
+                return detect_dialect(head, is_whole, self.name, self._hints)
             except TooShortError as error:
                 if is_whole:
                     raise
@@ -103,8 +94,8 @@ class CsvTable(Table):
     def _recover(self, error: Exception) -> None:
         """Fall back to another encoding if that is the problem; otherwise refuse the file."""
         if isinstance(error, UnicodeError) or "UTF8" in str(error):
-            if self._given_encoding is not None:
-                raise wrong_encoding(self.name, self._given_encoding) from error
+            if self._hints.encoding is not None:
+                raise wrong_encoding(self.name, self._hints.encoding) from error
             if self._encoding not in _FALLBACKS:
                 raise self._damaged() from error
             if self._encoding == "utf-8":
@@ -116,8 +107,8 @@ class CsvTable(Table):
         raise self._damaged() from error
 
     def _read(self, columns: Sequence[str], encoded: Collection[str]) -> dict[str, pa.ChunkedArray]:
+        title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
         try:
-            title, size = f"Reading {Path(self.name).name}", self._path.stat().st_size
             with self._open() as stream, self.bars(title, size, BYTES) as advance:
                 batches = _with_progress(self._parse(stream, columns), stream, advance)
                 table = collect(batches, dict.fromkeys(columns, pa.string()), encoded)
@@ -125,8 +116,6 @@ class CsvTable(Table):
             raise InputError(
                 f"{self.name} has a row of more than {_BLOCK >> 20} MB; is a quote left open?"
             ) from error
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise self._damaged() from error
         if stream.has_nul:
             raise not_a_table(self.name)
         if stream.quotes % 2 and self._ends_in_quotes():
@@ -159,7 +148,19 @@ class CsvTable(Table):
 
     def _open(self) -> ByteStream:
         joins_spaces = self._dialect.separator == SPACES
-        return ByteStream(open_stream(self._path, self.name), self._encoding, joins_spaces)
+        with self._unpacking():
+            raw = open_stream(self._path, self.name)
+        return ByteStream(raw, self._encoding, joins_spaces, self._unpacking)
+
+    @contextmanager
+    def _unpacking(self) -> Iterator[None]:
+        """Report errors of decompressors and the system as damage of the file."""
+        try:
+            yield
+        except MemoryError as error:
+            raise InputError(f"{self.name} does not fit into memory.") from error
+        except STREAM_ERRORS as error:
+            raise self._damaged() from error
 
     def _ragged(self) -> InputError:
         """The error for the first row with too many or too few cells."""

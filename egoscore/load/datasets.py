@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egoscore.errors import DatasetError
+from egoscore.load import families
+from egoscore.runtime import ProcessWide
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +31,6 @@ _GENERATED = {
     "weibo-like": "generated graph shaped like weibo",
     "dgraph-like": "generated graph shaped like dgraph",
 }
-# Whatever provides further families of generated graphs; loading works without it.
-_FAMILIES = "egoscore.bench.families"
 _FILES = {
     "disney": "films bought together, outliers named by students",
     "books": "books bought together, outliers tagged by readers",
@@ -117,39 +116,29 @@ def load_dataset(name: str, data_dir: str | Path | None = None) -> AttributedGra
 def names_like(start: str) -> list[str]:
     """The names of data sets that begin with `start`; those of a family only if no other does."""
     found = [name for name in (*_GENERATED, *_FILES) if name.startswith(start)]
-    families = _families().values()
-    return found or [name for names in families for name in names if name.startswith(start)]
+    generated = families.NAMES.values()
+    return found or [name for names in generated for name in names if name.startswith(start)]
 
 
 def is_dataset(name: str) -> bool:
     """Whether `name` is a data set."""
-    return name in _GENERATED or name in _FILES or _family_of(name) is not None
+    return name in _GENERATED or name in _FILES or _is_of_family(name)
 
 
-def _families() -> Mapping[str, tuple[str, ...]]:
-    """The names of generated graphs by family."""
-    try:
-        found: Mapping[str, tuple[str, ...]] = import_module(_FAMILIES).NAMES
-    except ModuleNotFoundError:
-        return {}
-    return found
-
-
-def _family_of(name: str) -> str | None:
-    return next((family for family, names in _families().items() if name in names), None)
+def _is_of_family(name: str) -> bool:
+    return any(name in names for names in families.NAMES.values())
 
 
 def _about_families() -> dict[str, str]:
     return {
         f"{names[0]} to {names[-1]}": f"{len(names)} generated graphs to choose settings on"
-        for names in _families().values()
+        for names in families.NAMES.values()
     }
 
 
 def _generate(name: str) -> AttributedGraph:
-    if _family_of(name) is not None:
-        graph: AttributedGraph = import_module(_FAMILIES).generate(name)
-        return graph
+    if _is_of_family(name):
+        return families.generate(name)
     from egoscore.load import generate
 
     makers = {
@@ -283,6 +272,7 @@ def fetch(url: str, file_name: str, sha256: str | None) -> Path:
     return Path(file)
 
 
+@ProcessWide
 @contextmanager
 def _quiet_pooch() -> Iterator[None]:
     import pooch

@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from egoscore.errors import InputError, ParameterError
-from egoscore.load.column_names import known_pair, names_columns
+from egoscore.load.cell_formats import MISSING
+from egoscore.load.column_names import folded, known_pair, names_columns
 from egoscore.notes import Note
-from egoscore.text import option
+from egoscore.runtime import ProcessWide
+from egoscore.text import are, counted, option, quoted
 
 SPACES = "  "  # stands for runs of spaces and tabs, which no parser takes as a separator
 _SEPARATORS = ("\t", ";", "|", ",", " ")
@@ -20,6 +23,8 @@ _SAMPLE_ROWS = 300
 _MAX_CELL = 1 << 25
 _COMMENT = ("#", "%")
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?")
+_YEAR = r"(19|20)\d\d"
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
 _NOT_TABLES = {
     b"{": "JSON",
@@ -54,18 +59,32 @@ class Dialect:
     notes: tuple[Note, ...]
 
 
-def detect_dialect(
-    head: bytes,
-    is_whole: bool,
-    where: str,
-    expected: Sequence[str] = (),
-    encoding: str | None = None,
-) -> Dialect:
+@dataclass(frozen=True)
+class Hints:
+    """What the user says about a text file, and what it is for.
+
+    Attributes:
+        expected: names of columns that identify a header.
+        encoding: None to detect it.
+        columns: the names of all columns, if there is no header.
+        are_edges: whether it should be a list of edges, so that two columns are their ends.
+    """
+
+    expected: Sequence[str] = ()
+    encoding: str | None = None
+    columns: Sequence[str] = ()
+    are_edges: bool = False
+
+
+_NO_HINTS = Hints()
+
+
+def detect_dialect(head: bytes, is_whole: bool, where: str, hints: Hints = _NO_HINTS) -> Dialect:
     """The dialect of a file that begins with `head`.
 
-    `expected` are names of columns that identify a header; `encoding` is the one the user
-    specified. Unless `head` is the whole file, it must hold two rows, or else it is too short.
+    Unless `head` is the whole file, it must hold two rows, or else it is too short.
     """
+    encoding = hints.encoding
     if encoding is None:
         encoding, notes = detect_encoding(head, where)
     else:
@@ -83,12 +102,12 @@ def detect_dialect(
     rows = _rows(lines[skip:], separator, is_whole)
     if len(rows) < (1 if is_whole else 2):
         raise TooShortError(f"{where} has no rows; a table needs some.")
-    names, has_header = _names(rows, _last_comment(lines[:skip], separator), expected)
+    comment = _last_comment(lines[:skip], separator)
+    names, has_header, more = _names(rows, comment, hints, where)
     if separator != ",":
         shown = " " if separator == SPACES else separator
         notes.append(Note.info("separator", table=where, separator=shown))
-    if not has_header and names[0] == "column 1":
-        notes.append(Note.info("no-header", table=where))
+    notes += more
     below = tuple(tuple(row) for row in rows[1 if has_header else 0 :])
     by_place = tuple(name or f"column {place}" for place, name in enumerate(names, 1))
     nameless = frozenset(by_place) - frozenset(names)
@@ -186,6 +205,7 @@ def _rows(lines: list[str], separator: str, is_whole: bool) -> list[list[str]]:
     return rows if is_whole or len(rows) == 1 else rows[:-1]
 
 
+@ProcessWide
 @contextmanager
 def _long_cells() -> Iterator[None]:
     """Let the csv module read longer cells than by default."""
@@ -236,16 +256,38 @@ def _last_comment(preface: list[str], separator: str) -> list[str]:
     return rows[0] if rows else []
 
 
+def _names_given(
+    rows: list[list[str]], hints: Hints, where: str
+) -> tuple[list[str], bool, list[Note]]:
+    """The same as `_names` where the user names all columns; there may still be a header."""
+    first, columns = [cell.strip() for cell in rows[0]], list(hints.columns)
+    if len(columns) != len(first):
+        raise InputError(
+            f"{where} has {counted(len(first), 'column')}, and {counted(len(columns), 'name')} "
+            f"{are(len(columns))} given for them ({quoted(columns)}); name every column."
+        )
+    is_same = [folded(cell) for cell in first] == [folded(name) for name in columns]
+    has_header = is_same or names_columns(first, hints.expected) or _has_text_above_numbers(rows)
+    note = Note.info("columns-given", table=where, columns=columns, header=has_header)
+    return columns, has_header, [note]
+
+
 def _names(
-    rows: list[list[str]], comment: list[str], expected: Sequence[str]
-) -> tuple[list[str], bool]:
-    """The names of the columns, and whether the first row is the header."""
+    rows: list[list[str]], comment: list[str], hints: Hints, where: str
+) -> tuple[list[str], bool, list[Note]]:
+    """The names of the columns, whether the first row is the header, and notes on that."""
+    if hints.columns:
+        return _names_given(rows, hints, where)
     first = [cell.strip() for cell in rows[0]]
-    if names_columns(first, expected) or not _is_data(rows):
-        return first, True
+    if names_columns(first, hints.expected) or not _is_data(rows):
+        return first, True, []
     if len(comment) == len(first) and known_pair(comment) is not None:
-        return [cell.strip() for cell in comment], False
-    return [f"column {number}" for number in range(1, len(first) + 1)], False
+        return [cell.strip() for cell in comment], False, []
+    names = [f"column {number}" for number in range(1, len(first) + 1)]
+    if hints.are_edges and len(first) == 2:
+        names = ["source", "target"]
+    note = Note.info("no-header", table=where, columns=names, edges=hints.are_edges)
+    return names, False, [note]
 
 
 def _is_data(rows: list[list[str]]) -> bool:
@@ -255,13 +297,52 @@ def _is_data(rows: list[list[str]]) -> bool:
         return True
     below = [row[:2] for row in rows[1:]]
     shapes = {_shape(cell) for row in below for cell in row}
-    return any(_shape(cell) in shapes for cell in ends)
+    return any(_shape(cell) in shapes for cell in ends) or _has_measurements(rows)
+
+
+def _has_measurements(rows: list[list[str]]) -> bool:
+    """Whether the first row has numbers or dates where all others have them, and no names."""
+    columns = [column for column in zip_longest(*rows, fillvalue="") if not _is_empty(column[0])]
+    numbers = [
+        first.strip()
+        for first, *below in columns
+        if all(map(_is_measured, (first, *below))) and not all(map(_is_empty, below))
+    ]
+    names = [cell for cell in numbers if re.fullmatch(_YEAR, cell)]  # of columns, perhaps
+    if numbers in (
+        [str(i) for i in range(len(numbers))],
+        [str(i + 1) for i in range(len(numbers))],
+    ):
+        names = numbers
+    return len(names) < len(numbers) and not _has_text_above_numbers(rows)
+
+
+def _has_text_above_numbers(rows: list[list[str]]) -> bool:
+    """Whether a column has nothing but numbers or dates below its first cell."""
+    for first, *below in zip_longest(*rows, fillvalue=""):
+        cells = [cell for cell in below if not _is_empty(cell)]
+        if (
+            cells
+            and not (_is_empty(first) or _is_measured(first))
+            and all(map(_is_measured, cells))
+        ):
+            return True
+    return False
+
+
+def _is_measured(cell: str) -> bool:
+    """Whether a cell holds a number or a date, or nothing."""
+    return _is_empty(cell) or any(form.fullmatch(cell.strip()) for form in (_NUMBER, _DATE))
+
+
+def _is_empty(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
 
 
 def _shape(cell: str) -> str:
     """What ids of one kind have in common; words only match themselves, as they may be names."""
     if "@" in cell or "://" in cell:
         return "an address"
-    if not re.search(r"\d", cell) or re.fullmatch(r"(19|20)\d\d", cell):  # a year names a column
+    if not re.search(r"\d", cell) or re.fullmatch(_YEAR, cell):  # a year names a column
         return f"the word {cell}"
     return re.sub(r"\w+", "a", cell) if len(cell) >= 16 else re.sub(r"\d+", "0", cell)

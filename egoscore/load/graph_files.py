@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -22,18 +21,23 @@ from egoscore.errors import DatasetError, InputError
 from egoscore.graph import checks as check
 from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.load.build import build_graph
+from egoscore.load.column_names import named_in
+from egoscore.load.node_names import name_columns, take_names
 from egoscore.load.options import Loaded, Options
-from egoscore.load.table import ArrowTable
-from egoscore.load.unpack import STREAM_ERRORS, open_stream, parsing, plain_ending
+from egoscore.load.table import ArrowTable, is_text
+from egoscore.load.unpack import ANY_ERROR, STREAM_ERRORS, open_stream, parsing, plain_ending
 from egoscore.notes import Note
+from egoscore.runtime import no_warnings
+from egoscore.text import encodable
 
 if TYPE_CHECKING:
     import networkx
 
-_SOURCE, _TARGET, _ID = "source", "target", "id"
+_SOURCE, _TARGET, _ID, _LABEL = "source", "target", "id", "label"
 _NAME = "the networkx graph"
 _NUMBERS = (Real, np.bool_)
 _SUPPORTED = (*_NUMBERS, str, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
+_DEFINED = ("encoding", "columns", "node_columns")  # by the file, besides names of columns
 _CLASSES = 2  # as many different labels may mark outliers
 
 
@@ -42,21 +46,19 @@ def read_graph_xml(path: Path, options: Options) -> Loaded:
     import networkx as nx
 
     options.refuse(
-        ("source", "target", "id", "encoding"), f"{path} itself defines its ids and its encoding"
+        (*_DEFINED, "source", "target", "id"), f"{path} itself defines its ids and its encoding"
     )
     with parsing(path, STREAM_ERRORS), open_stream(path) as stream:  # which limits its size
         content = stream.read()
     _refuse_document_type(content, path)
     is_gexf = plain_ending(path) == ".gexf"
     read = nx.read_gexf if is_gexf else nx.read_graphml
-    with warnings.catch_warnings(), parsing(path):
-        warnings.simplefilter("ignore")
+    with no_warnings(), parsing(path, ANY_ERROR):
         graph = read(io.BytesIO(content), node_type=str)
     _fill_in_defaults(graph)
-    drops_names = is_gexf and _drop_names([node for _, node in graph.nodes(data=True)])
+    if is_gexf and _has_labels_to_show(graph, options):
+        options = replace(options, name=_LABEL)
     edges, nodes = _as_tables(graph, {node: node for node in graph}, str(path))
-    if drops_names:
-        nodes.notes.append(Note.info("node-names-left-out", table=str(path), column="label"))
     directed = graph.is_directed()
     if options.directed and not directed:
         edges.notes.append(Note.warning("undirected-file", file=str(path)))
@@ -71,17 +73,16 @@ def _fill_in_defaults(graph: Any) -> None:
             record.update({**default, **record})
 
 
-def _drop_names(nodes: list[dict[str, Any]]) -> bool:
-    """Remove the display names, which GEXF calls labels; whether there are any.
+def _has_labels_to_show(graph: Any, options: Options) -> bool:
+    """Whether nodes have what GEXF calls labels, their names, and no option says otherwise.
 
     If there are no more than two different ones, they mark known outliers instead.
     """
-    names = {str(attributes["label"]) for attributes in nodes if "label" in attributes}
-    if len(names) <= _CLASSES:
+    others = (options.label, *options.ignore, *(options.features or ()), *options.categories)
+    if options.name is not None or named_in([_LABEL], [other for other in others if other]):
         return False
-    for attributes in nodes:
-        attributes.pop("label", None)
-    return True
+    labels = {str(label) for _, label in graph.nodes(data=_LABEL) if label is not None}
+    return len(labels) > _CLASSES
 
 
 class _RootReachedError(Exception):
@@ -107,7 +108,7 @@ def _refuse_document_type(content: bytes, path: Path) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    with parsing(path), suppress(_RootReachedError):
+    with parsing(path, ANY_ERROR), suppress(_RootReachedError):
         parser.Parse(content, True)
 
 
@@ -119,7 +120,7 @@ def read_networkx(
     If nodes have a vector x and no features are named, the vectors are the features.
     """
     options = options or Options()
-    own = ("source", "target", "id", "directed", "encoding")
+    own = (*_DEFINED, "source", "target", "id", "directed")
     options.refuse(own, f"{_NAME} itself defines its ids and whether it is directed")
     nodes = list(graph)
     if not nodes:
@@ -127,23 +128,38 @@ def read_networkx(
     label = None if label in (options.features or ()) else label
     labels = _labels(graph, label)
     rows = {node: row for row, node in enumerate(nodes)}
-    has_vectors = any(len(_shape(x)) == 1 for _, x in graph.nodes(data="x"))
-    if options.features is None and has_vectors:
-        options.refuse(options.given, f"the nodes of {_NAME} have a vector x, not columns")
-        loaded = Loaded(_with_vectors(graph, rows))
-    else:
-        tables = _as_tables(graph, rows, _NAME, () if label is None else (label,))
-        loaded = build_graph(*tables, replace(options, directed=graph.is_directed(), id=_ID))
     ids = np.empty(len(nodes), dtype=object)
     ids[:] = nodes
+    without = () if label is None else (label,)
+    has_vectors = any(len(_shape(x)) == 1 for _, x in graph.nodes(data="x"))
+    if options.features is None and has_vectors:
+        others = tuple(name for name in options.given if name != "name")
+        options.refuse(others, f"the nodes of {_NAME} have a vector x, not columns")
+        loaded = _with_vectors(graph, rows, ids, without, options)
+    else:
+        tables = _as_tables(graph, rows, _NAME, without)
+        options = replace(options, directed=graph.is_directed(), id=_ID)
+        loaded = build_graph(*tables, options, own_ids=ids)
     labels = loaded.graph.labels if labels is None and label is not None else labels
-    return Loaded(replace(loaded.graph, ids=ids, labels=labels), loaded.notes)
+    return Loaded(replace(loaded.graph, labels=labels), loaded.notes)
 
 
-def _with_vectors(graph: networkx.Graph[Any], rows: Mapping[Any, int]) -> AttributedGraph:
-    """The graph whose nodes have vectors called x."""
+def _with_vectors(
+    graph: networkx.Graph[Any],
+    rows: Mapping[Any, int],
+    ids: NDArray[Any],
+    without: tuple[str, ...],
+    options: Options,
+) -> Loaded:
+    """The graph whose nodes have vectors called x; of the other attributes only names are used."""
     ends = np.array([(rows[edge[0]], rows[edge[1]]) for edge in graph.edges], dtype=np.int64)
-    return AttributedGraph.from_edges(ends.reshape(-1, 2).T, _vectors(graph), graph.is_directed())
+    vectors, notes = _vectors(graph), list[Note]()
+    found = AttributedGraph.from_edges(ends.reshape(-1, 2).T, vectors, graph.is_directed())
+    _, nodes = _as_tables(graph, rows, _NAME, (*without, "x"))
+    texts = [c for c in name_columns(nodes, options) if is_text(nodes.sample(c).type)]
+    shown = pa.array(map(encodable, ids), pa.string())
+    names = take_names(nodes.read(texts), nodes, options, shown, notes)
+    return Loaded(replace(found, ids=ids, names=names), tuple(notes))
 
 
 def _vectors(graph: networkx.Graph[Any]) -> NDArray[Any]:
@@ -173,10 +189,11 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _labels(graph: networkx.Graph[Any], label: str | None) -> NDArray[np.int8] | None:
-    """The labels if there is one for every node and all are 0 or 1."""
+    """The labels if all that are there are 0 or 1."""
     values = [_scalar(data.get(label)) for data in graph.nodes.values()]
-    if any(value is None for value in values):
+    if all(value is None for value in values):
         return None
+    values = [np.nan if value is None else value for value in values]
     try:
         array = np.array(values)
     except ValueError:

@@ -65,6 +65,7 @@ class Column:
         offset: subtracted from the numbers so that float32 can hold them.
         damage: cells that could not be read as the others are and count as empty.
         before, after: the text around every number, which was removed.
+        codes: (rows,) of the kind "frequency": which category each row has, -1 if it is empty.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Column:
     damage: Damage | None = None
     before: str = ""
     after: str = ""
+    codes: NDArray[np.int32] | None = None
 
     @property
     def num_missing(self) -> int:
@@ -297,15 +299,22 @@ _PARSERS: dict[str, Callable[[pa.Array, Notation], Parsed | None]] = {
 }
 
 
+def category_text(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, NDArray[np.bool_]]:
+    """The categories in a column as text, and which rows have none."""
+    plain = decoded(column)
+    text = plain.cast(pa.large_string())
+    nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
+    is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
+    return text, is_missing
+
+
 def as_categories(name: str, column: pa.ChunkedArray, table_name: str) -> Column | Unusable:
     """One part for every distinct value as text; an empty cell is none of them."""
     plain = decoded(column)
     try:
-        text = plain.cast(pa.large_string())
+        text, is_missing = category_text(plain)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return Unusable(name, "not-categories", {"kind": str(plain.type)})
-    nothing = pa.array(["", EXPORTED, *(["nan"] if is_number(plain.type) else [])], text.type)
-    is_missing = pc.is_in(text, value_set=nothing).to_numpy() | pc.is_null(text).to_numpy()
     distinct = pc.unique(text.filter(pa.array(~is_missing)))
     if len(distinct) > MAX_CATEGORIES:
         reason = "many-texts" if is_text(plain.type) else "many-values"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -50,8 +51,10 @@ def join_tables(
 ) -> Joined:
     """The nodes of a table and, with `keeps_extra`, those that only the edges name.
 
-    Without it these are dropped together with their edges: nothing is known of them. `columns`
-    are source, target and the ids of the node table; the list is emptied.
+    Without it these are dropped together with their edges: nothing is known of them. More than
+    half of the edges must be left; with it, more than half of the sources or of the targets must
+    be in the table. `columns` are source, target and the ids of the node table; the list is
+    emptied.
     """
     _refuse_missing_ends(columns[:2])
     _refuse_bad_table_ids(columns[2])
@@ -71,10 +74,13 @@ def join_tables(
     fields = {"edges": tables[0], "nodes": tables[1], "count": len(unknown)}
     fields["example"] = unknown[0].as_py()
     if keeps_extra:
+        if all(2 * np.count_nonzero(end >= size) > len(end) for end in joined):
+            _refuse_mostly_unknown(joined, known, unknown, tables, wheres)
         notes.append(Note.info("nodes-without-row-kept", **fields))
         _note_isolated(joined, size, tables[1], notes)
         return Joined(pa.concat_arrays([known, unknown]), joined, extra=len(unknown))
-    _refuse_mostly_unknown(joined, known, unknown, tables, wheres)
+    if 2 * np.count_nonzero((joined[0] >= size) | (joined[1] >= size)) > len(joined[0]):
+        _refuse_mostly_unknown(joined, known, unknown, tables, wheres)
     kept: NDArray[np.bool_] = (joined[0] < size) & (joined[1] < size)
     lost = int(np.count_nonzero(~kept))
     notes.append(Note.warning("nodes-without-row-dropped", **fields, lost_edges=lost))
@@ -113,12 +119,10 @@ def _refuse_mostly_unknown(
     unknown: pa.Array,
     tables: tuple[str, str],
     wheres: list[str],
-) -> None:
-    """Refuse to drop most edges; if one end is to blame, name its column."""
+) -> NoReturn:
+    """Refuse ids that hardly match; if one end is to blame, name its column."""
     are_lost = [end >= len(ids) for end in ends]
     lost, count = int(np.count_nonzero(are_lost[0] | are_lost[1])), len(ends[0])
-    if 2 * lost <= count:
-        return
     shares = [float(is_lost.mean()) for is_lost in are_lost]
     worse = int(np.argmax(shares))
     if 2 * shares[1 - worse] <= 1:
@@ -133,7 +137,7 @@ def _refuse_mostly_unknown(
     raise InputError(
         f"{lost} of the {count} edges in {tables[0]} name nodes that are not in {tables[1]}; "
         f"{reason}; name the right columns with {option('source')}, {option('target')} and "
-        f"{option('id')}, or keep such nodes with {option('impute', 'median')}."
+        f"{option('id')}, or add a row for every such node, whose other cells may be empty."
     )
 
 

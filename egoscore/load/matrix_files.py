@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from egoscore.graph.checks import binary_or_none
 from egoscore.load.build import graph_from_arrays
 from egoscore.load.options import Loaded, Options
 from egoscore.load.unpack import (
+    ANY_ERROR,
     archive_limit,
     check_growth,
     damaged,
@@ -30,6 +30,7 @@ from egoscore.load.unpack import (
     read_member,
 )
 from egoscore.notes import Note
+from egoscore.runtime import no_warnings
 
 # Names in files of the field, in the order in which they are looked for.
 ADJACENCY = ("network", "adj", "adj_matrix", "adjacency", "a", "w", "graph")
@@ -107,7 +108,7 @@ def read_npz(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
 
 def _numbers(content: BinaryIO, path: Path) -> NDArray[Any] | None:
     """An array; None if it is made of Python objects, which are never unpickled."""
-    with parsing(path):
+    with parsing(path, ANY_ERROR):
         try:
             array = np.load(content, allow_pickle=False)
         except ValueError as error:
@@ -137,10 +138,15 @@ def _assemble_sparse(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _sparse(make: Any, parts: tuple[Any, ...], shape: Any, path: Path) -> Any:
-    with parsing(path):
-        rows, columns = (int(length) for length in shape)
+    lengths = np.asarray(shape)
+    is_pair = lengths.shape == (2,) and lengths.dtype.kind in "iuf"
+    if not is_pair or not np.isfinite(lengths).all():
+        raise damaged(path)
+    rows, columns = map(int, lengths)
+    with parsing(path, ANY_ERROR):
         matrix = make(parts, shape=(rows, columns))
-        if matrix.format != "coo":
+    if matrix.format != "coo":
+        with parsing(path, ANY_ERROR):
             matrix.check_format(full_check=True)
     return matrix
 
@@ -157,10 +163,10 @@ def read_mat(path: Path) -> dict[str, Any]:
             )
         _check_mat(file, path)
     wanted = {*ADJACENCY, *FEATURES, *LABELS}
-    with warnings.catch_warnings(), parsing(path):
-        warnings.simplefilter("ignore")
+    with no_warnings(), parsing(path, ANY_ERROR):
         variables = whosmat(path)
-        names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
+    names = [n for n, _, kind in variables if n.lower() in wanted and kind in _NUMERIC]
+    with no_warnings(), parsing(path, ANY_ERROR):
         found: Mapping[str, Any] = loadmat(path, variable_names=names, spmatrix=False)
     known = {name.lower(): found[name] for name in names}
     is_edges = {*EDGES, *_DGRAPH}
@@ -184,7 +190,8 @@ def _check_mat(file: BinaryIO, path: Path) -> None:
         inflate, end = zlib.decompressobj(), file.tell() + size
         while piece := inflate.unconsumed_tail or file.read(min(_CHUNK, end - file.tell())):
             with parsing(path, (zlib.error,)):
-                expanded += len(inflate.decompress(piece, _CHUNK))
+                unpacked = inflate.decompress(piece, _CHUNK)
+            expanded += len(unpacked)
             check_growth(expanded, limit, path)
         file.seek(end)
 

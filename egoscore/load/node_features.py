@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn
-from egoscore.load.column_names import find, is_code
+from egoscore.graph.feature_column import FeatureColumn, is_code, with_unique_titles
+from egoscore.load.column_names import find
+from egoscore.load.frequencies import as_frequencies
 from egoscore.load.infer import Column, Unusable, as_categories, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
+from egoscore.load.row_names import without_row_names
 from egoscore.load.table import SAMPLE, Table, decoded, is_text
 from egoscore.notes import Note, damage_phrase, unusable_phrase
 from egoscore.runtime import MANY_ROWS, release_memory
 from egoscore.text import option
 
-_UNNAMED = "unnamed: 0"  # pandas' name for an index that was written, when it is read again
-_MAX_EXACT = 1 << 24  # whole numbers up to which float32 holds them all
 # Numbers that usually mean that nothing is known: -999 among ages, 1900-01-01 among dates.
 _NINES = [float("9" * digits) for digits in range(2, 9)]
 _PLACEHOLDERS = {*_NINES, *(-number for number in _NINES), -1.0}
@@ -34,10 +34,14 @@ _FAR = 3.0  # times the distance between the quartiles of the others
 
 @dataclass(frozen=True)
 class Features:
-    """Features of all nodes: `values` (N, F) float32, and their descriptions."""
+    """Features of all nodes: `values` (N, F) float32, and their descriptions.
+
+    `categories` are the codes (N,) of columns with many categories, -1 where a node has none.
+    """
 
     values: NDArray[np.float32]
     columns: tuple[FeatureColumn, ...]
+    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
 
 
 NO_FEATURES = Features(np.empty((0, 0), dtype=np.float32), ())
@@ -62,10 +66,12 @@ def read_features(
         notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
     for column in columns:
         _note_placeholder(column, notes)
+    none = np.full(extra, -1, dtype=np.int32)
+    categories = {c.name: np.append(c.codes, none) for c in columns if c.codes is not None}
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # one by one: once a column has become a feature it can be freed
         parts += _fill(columns.pop(0), extra, notes)
-    return _stack(parts)
+    return replace(_stack(parts), categories=categories)
 
 
 def _infer_columns(
@@ -81,6 +87,10 @@ def _infer_columns(
                 found = as_categories(name, column, table.name)
             else:
                 found = _infer(name, column, table, notation)
+                if isinstance(found, Column) and options.features is None:
+                    found = without_row_names(found, table)
+            if isinstance(found, Unusable):
+                found = as_frequencies(found, column, table.name)
             del column
             advance(1)
             if isinstance(found, Column):
@@ -129,16 +139,7 @@ def _infer(
     if len(column) >= MANY_ROWS:
         del column
         release_memory()
-    is_nameless = name in table.nameless or name.strip().casefold() == _UNNAMED
-    if is_nameless and isinstance(found, Column) and _counts_rows(found):
-        return Unusable(name, "row-numbers")
     return found
-
-
-def _counts_rows(column: Column) -> bool:
-    """Whether a column is 0, 1, 2 ... or 1, 2, 3 ..., like the index that pandas writes."""
-    steps = np.diff(column.parts[0][:_MAX_EXACT])
-    return column.kind == "number" and bool((steps == 1).all())
 
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:
@@ -149,9 +150,8 @@ def _refuse_damage(columns: list[Column], table: Table) -> None:
     ]
     if found:
         raise InputError(
-            f"{table.name}: {', and '.join(found)}; correct that, pass "
-            f"{option('impute', 'median')} to treat such cells as missing, or leave columns out "
-            f"with {option('ignore')}."
+            f"{table.name}: {', and '.join(found)}; correct that, omit {option('impute', 'none')} "
+            f"to treat such cells as missing, or leave columns out with {option('ignore')}."
         )
 
 
@@ -159,9 +159,9 @@ def _refuse_missing(columns: list[Column], table: Table) -> None:
     gaps = [f"'{c.name}' ({c.num_missing})" for c in columns if c.num_missing]
     if gaps:
         raise InputError(
-            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, pass "
-            f"{option('impute', 'median')} to fill them and flag where they were, or leave columns "
-            f"out with {option('ignore')}."
+            f"{table.name} has missing values in {', '.join(gaps)}; fill them in, omit "
+            f"{option('impute', 'none')} to fill them with medians and flag where they were, or "
+            f"leave columns out with {option('ignore')}."
         )
 
 
@@ -175,6 +175,8 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
         if column.kind == "category":
             count = len(column.parts)
             notes.append(column.info("column-categories", count=count, traits=traits))
+        elif column.codes is not None:
+            notes.append(column.info("column-frequencies", count=int(column.codes.max()) + 1))
         elif traits:
             notes.append(column.info("column-format", kind=column.kind, traits=traits))
 
@@ -268,17 +270,3 @@ def _stack(parts: list[tuple[FeatureColumn, NDArray[np.float32]]]) -> Features:
     for place in range(len(columns)):
         values[:, place] = parts.pop(0)[1]
     return Features(values, with_unique_titles(columns))
-
-
-def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
-    """The columns, with a number after names whose title is already taken."""
-    result: list[FeatureColumn] = []
-    taken: set[str] = set()
-    for column in columns:
-        number, unique = 1, column
-        while unique.title in taken:
-            number += 1
-            unique = replace(column, name=f"{column.name} #{number}")
-        taken.add(unique.title)
-        result.append(unique)
-    return tuple(result)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.checks import UNKNOWN
 from egoscore.load.column_names import (
     DOUBTFUL_ANSWERS,
     LABEL,
@@ -21,6 +22,7 @@ from egoscore.load.column_names import (
 from egoscore.load.column_roles import find_ids, sure_ids
 from egoscore.load.ids import IdColumn
 from egoscore.load.infer import MAX_CATEGORIES, Column, infer_column
+from egoscore.load.node_names import name_columns
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import Table
@@ -39,14 +41,15 @@ def read_nodes(
     options: Options,
     notes: list[Note],
 ) -> tuple[dict[str, pa.ChunkedArray], IdColumn]:
-    """The columns that may be features or labels, and the ids.
+    """The columns that may be features, labels or names, and the ids.
 
     `ends` are the names of the columns of the edges that hold ids, `columns` these ids.
     """
     ignored = set(named_in(nodes.columns, options.ignore))
     chosen = [find("features", name, nodes) for name in options.features or ()]
     label = _label_column(nodes, options.label)
-    needed = _needed(nodes, ignored, [*chosen, label], options)
+    names = [column for column in name_columns(nodes, options) if column not in chosen]
+    needed = _needed(nodes, ignored, [*chosen, label, *names], options)
     sure = sure_ids(needed, nodes, options.id)
     loaded = nodes.read(needed, encoded=() if sure is None else (sure,))
     release_memory()
@@ -55,11 +58,25 @@ def read_nodes(
     if options.label is not None:
         others = {"features": set(chosen), "ignore": ignored, "id": {id_name}}
         _refuse_twice("label", [label], others)
+    if options.name is not None:
+        given = {label} if options.label is not None and label is not None else set()
+        others = {"features": set(chosen), "ignore": ignored, "id": {id_name}, "label": given}
+        _refuse_twice("name", [find("name", options.name, nodes)], others)
     del loaded[id_name]
-    if options.features is not None:
-        wanted = dict.fromkeys([*chosen, label])
+    if options.features is None:
+        _drop_index(loaded, nodes, notes)
+    else:
+        wanted = dict.fromkeys([*chosen, label, *names])
         loaded = {c: loaded[c] for c in wanted if c in loaded}
     return loaded, ids
+
+
+def _drop_index(loaded: dict[str, pa.ChunkedArray], nodes: Table, notes: list[Note]) -> None:
+    """Remove the index of a pandas frame, which names rows."""
+    for name in nodes.index & loaded.keys():
+        del loaded[name]
+        fields = {"table": nodes.name, "column": name, "reason": "index"}
+        notes.append(Note.info("column-unusable", **fields))
 
 
 def _label_column(table: Table, given: str | None) -> str | None:
@@ -100,7 +117,7 @@ def take_labels(
     extra: int,
     notes: list[Note],
 ) -> NDArray[np.int8] | None:
-    """The labels (rows,); None if `extra` nodes have none.
+    """The labels (N,) int8, -1 where unknown, as for `extra` nodes; None if there are none.
 
     They are taken out of `loaded`, and so is whatever else may be labels and is not named as a
     feature.
@@ -114,10 +131,10 @@ def take_labels(
     labels = _read_labels(column, name, nodes, options.label is not None, notes)
     if labels is None:
         return None
-    if extra:
-        notes.append(Note.warning("labels-incomplete", column=name, count=extra))
-        return None
-    notes.append(Note.info("labels", table=nodes.name, column=name))
+    labels = np.concatenate([labels, np.full(extra, UNKNOWN)])
+    known = int(np.count_nonzero(labels != UNKNOWN))
+    fields = {"table": nodes.name, "column": name, "known": known, "count": len(labels)}
+    notes.append(Note.info("labels", **fields))
     return labels
 
 
@@ -143,28 +160,21 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
 def _read_labels(
     column: pa.ChunkedArray, name: str, table: Table, is_given: bool, notes: list[Note]
 ) -> NDArray[np.int8] | None:
-    """The labels (rows,); None if the column does not hold labels after all."""
+    """The labels (rows,), -1 in empty cells; None if the column does not hold labels after all."""
     found = _inferred(column, name, table)
     values, pair = _zeros_and_ones(found)
     rule = f"Column '{name}' of {table.name} must hold 0 (normal) or 1 (outlier)"
     if found is None or values is None:
         if is_given:
             raise InputError(
-                f"{rule}, or yes and no, for every node; name another with {option('label')}, or "
-                "none."
+                f"{rule}, or yes and no, or be empty; name another with {option('label')}, or none."
             )
         notes.append(Note.info("answer-not-binary", table=table.name, column=name))
         return None
-    missing = found.num_missing
-    if missing:
-        raise InputError(
-            f"{rule} for every node, and {missing} of {len(values)} are missing; fill them in, or "
-            f"leave the column out with {option('ignore', name)}."
-        )
     if pair is not None:
         fields = {"table": table.name, "column": name, "normal": pair[0], "outlier": pair[1]}
         notes.append(Note.info("label-words", **fields))
-    return values.astype(np.int8)
+    return np.where(found.is_missing, UNKNOWN, values.astype(np.int8))
 
 
 def _inferred(column: pa.ChunkedArray, name: str, table: Table) -> Column | None:

@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from egoscore.errors import InputError
 from egoscore.load.csv import CsvTable
+from egoscore.load.dialect import Hints
 from egoscore.load.parquet import ParquetTable, open_arrow
 from egoscore.load.table import ArrowTable, Table
 from egoscore.load.unpack import empty, plain_ending, require_file, spreadsheet
@@ -44,19 +45,16 @@ _ARROW_ERRORS = (pa.ArrowException, ValueError, TypeError)
 _STDIN = "/dev/stdin"  # what - stands for
 
 
-def open_table(
-    source: Any, role: str, expected: Sequence[str] = (), encoding: str | None = None
-) -> Table:
+def open_table(source: Any, role: str, hints: Hints | None = None) -> Table:
     """The table in `source`; messages call it by its `role` if it is not a file.
 
-    `expected` are names of columns that identify a header; `encoding` is that of text files, if
-    it is known. Pipes must be copied before (`copy_pipes`).
+    `hints` are about text files. Pipes must be copied before (`copy_pipes`).
     """
     if isinstance(source, CopiedPipe):
-        return _open_file(source.path, source.name, expected, encoding)
+        return _open_file(source.path, source.name, hints)
     if _is_path(source):
         path = require_file(Path(source))
-        return _open_file(path, str(path), expected, encoding)
+        return _open_file(path, str(path), hints)
     if isinstance(source, pa.Table):
         return ArrowTable(role, source)
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
@@ -67,7 +65,7 @@ def open_table(
     )
 
 
-def _open_file(path: Path, name: str, expected: Sequence[str], encoding: str | None) -> Table:
+def _open_file(path: Path, name: str, hints: Hints | None) -> Table:
     ending = plain_ending(path)
     if ending in GRAPH_ENDINGS:
         raise InputError(
@@ -79,7 +77,7 @@ def _open_file(path: Path, name: str, expected: Sequence[str], encoding: str | N
         raise spreadsheet(name)
     by_start = (reader for magic, reader in _MAGIC.items() if start.startswith(magic))
     reader = next(by_start, TABLE_READERS.get(ending))
-    return CsvTable(path, expected, encoding, name) if reader is None else reader(path, name)
+    return CsvTable(path, hints, name) if reader is None else reader(path, name)
 
 
 def _open_frame(frame: Any, role: str) -> Table:

@@ -10,7 +10,8 @@ from egoscore.load.dialect import known_encoding
 from egoscore.notes import Note
 from egoscore.text import option
 
-_COLUMNS = ("source", "target", "id", "features", "ignore", "categories", "label", "weight")
+_LISTS = ("features", "ignore", "categories", "columns", "node_columns")
+_COLUMNS = ("source", "target", "id", "label", "name", "weight", *_LISTS)
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,14 @@ class Options:
         ignore: columns of either table to leave out.
         categories: columns of the node table to treat as categories even if they hold numbers.
         label: the column that marks known outliers; only used to evaluate.
-        weight: a numeric column of the edge table to turn into node features.
+        name: the column of the node table whose text is shown for the nodes; None to detect it.
+        weight: the only column of the edge table to turn into node features; None for all usable.
         directed: whether an edge from a to b differs from one from b to a.
-        impute: "median" to fill missing values; None to refuse them.
+        impute: "median" to fill missing values and flag where they were; None or "none" to refuse
+            them.
         encoding: the encoding of text files; None to detect it.
+        columns: the names of all columns of the edge table, for a text file without a header.
+        node_columns: the same for the node table.
     """
 
     source: str | None = None
@@ -37,15 +42,20 @@ class Options:
     ignore: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     label: str | None = None
+    name: str | None = None
     weight: str | None = None
     directed: bool = False
-    impute: str | None = None
+    impute: str | None = "median"
     encoding: str | None = None
+    columns: tuple[str, ...] = ()
+    node_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.impute == "none":
+            object.__setattr__(self, "impute", None)
         if self.impute not in (None, "median"):
-            raise ParameterError("impute", "None or 'median'", self.impute, "Options")
-        for name in ("features", "ignore", "categories"):
+            raise ParameterError("impute", "'median' or 'none'", self.impute, "Options")
+        for name in _LISTS:
             given = getattr(self, name)
             if given is not None:  # Python users may pass a list or a single name
                 several = (given,) if isinstance(given, str) else tuple(given)

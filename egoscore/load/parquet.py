@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from egoscore.errors import InputError
-from egoscore.load.table import SAMPLE, ArrowTable, Table, collect, is_number, is_text
+from egoscore.load.table import (
+    SAMPLE,
+    ArrowTable,
+    Table,
+    collect,
+    index_columns,
+    is_number,
+    is_text,
+)
 from egoscore.load.unpack import STREAM_ERRORS, check_growth, stream_limit
 from egoscore.progress import Advance
 
@@ -34,33 +41,39 @@ class ParquetTable(Table):
             self._schema = pq.read_schema(path)
         self._limit = stream_limit(path.stat().st_size)
         super().__init__(self.name, self._schema.names)
+        self.index = index_columns(self._schema)
 
     def read(
         self, columns: Sequence[str], encoded: Collection[str] = ()
     ) -> dict[str, pa.ChunkedArray]:
-        kinds = {column: self._schema.field(column).type for column in columns}
+        kinds = {column: self._kind(column) for column in columns}
         title = f"Reading {Path(self.name).name}"
         with (
-            _reading(self.name, "Parquet"),
             self._open(kinds) as file,
             self.bars(title, file.metadata.num_rows, "rows") as advance,
         ):
             return collect(self._batches(file, kinds, advance), kinds, encoded)
 
     def sample(self, column: str) -> pa.ChunkedArray:
-        kind = self._schema.field(column).type
-        with _reading(self.name, "Parquet"), self._open({column: kind}) as file:
-            batches = file.iter_batches(SAMPLE, columns=[column])
-            first = [_plain(batch.column(0), kind) for batch in islice(batches, 1)]
+        kind = self._kind(column)
+        with self._open({column: kind}) as file:
+            batch = self._next(file.iter_batches(SAMPLE, columns=[column]))
+        first = [] if batch is None else [_plain(batch.column(0), kind)]
         return pa.chunked_array(first, kind)
 
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._schema.field(column).type)
 
+    def _kind(self, column: str) -> pa.DataType:
+        """The type of a column; Arrow cannot decode a dictionary to views of text."""
+        kind = self._schema.field(column).type
+        return pa.string() if pa.types.is_string_view(kind) else kind
+
     def _open(self, kinds: dict[str, pa.DataType]) -> pq.ParquetFile:
         """The file; text is dictionary-encoded at first, to know its size before it expands."""
         text = [name for name, kind in kinds.items() if is_text(kind)]
-        file = pq.ParquetFile(self._path, read_dictionary=text)
+        with _reading(self.name, "Parquet"):
+            file = pq.ParquetFile(self._path, read_dictionary=text)
         check_growth(_declared(file.metadata, kinds), self._limit, self.name)
         return file
 
@@ -70,14 +83,21 @@ class ParquetTable(Table):
         is_nested = any(pa.types.is_nested(kind) for kind in kinds.values())
         rows = _NESTED_ROWS if is_nested else 1 << 16
         size, names = 0, list(kinds)
-        for batch in file.iter_batches(rows, columns=names):
+        batches = file.iter_batches(rows, columns=names)
+        while (batch := self._next(batches)) is not None:
             size += sum(_expanded(batch.column(name)) for name in names)
             check_growth(size, self._limit, self.name)
             columns = [_plain(batch.column(name), kind) for name, kind in kinds.items()]
-            batch = pa.RecordBatch.from_arrays(columns, names)
-            batch.validate(full=True)  # invalid text would be found too late
-            yield batch
+            yield pa.RecordBatch.from_arrays(columns, names)
             advance(batch.num_rows)
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """The next batch, if there is one; invalid text in it would be found too late."""
+        with _reading(self.name, "Parquet"):
+            batch = next(batches, None)
+            if batch is not None:
+                batch.validate(full=True)
+        return batch
 
 
 def _declared(metadata: Any, kinds: dict[str, pa.DataType]) -> int:
@@ -128,8 +148,13 @@ def open_arrow(path: Path, name: str | None = None) -> ArrowTable:
 
 @contextmanager
 def _reading(name: str, kind: str) -> Iterator[None]:
-    """Report errors of pyarrow and the system as damage of the file."""
+    """Report errors of pyarrow and the system as damage of the file.
+
+    Only their calls belong inside, so that bugs of our own surface as themselves.
+    """
     try:
         yield
+    except MemoryError as error:
+        raise InputError(f"{name} does not fit into memory.") from error
     except (*STREAM_ERRORS, UnicodeDecodeError) as error:
         raise InputError(f"{name} is not a complete {kind} file; write it again.") from error

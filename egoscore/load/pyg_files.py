@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import pickle
 import re
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,8 +30,15 @@ from egoscore.load.matrix_files import (
     refuse_column_options,
 )
 from egoscore.load.options import Loaded, Options
-from egoscore.load.unpack import open_archive, open_archive_file, parsing, read_member
+from egoscore.load.unpack import (
+    ANY_ERROR,
+    open_archive,
+    open_archive_file,
+    parsing,
+    read_member,
+)
 from egoscore.notes import Note
+from egoscore.runtime import no_warnings
 
 _NUMBERS = (
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
@@ -147,11 +153,9 @@ def _repacked(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
 
 
 def _unpickle(container: io.BytesIO, path: Path) -> Any:
-    with parsing(path), _TORCH_LOCK, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _TORCH_LOCK, no_warnings(), _only_stand_ins(), parsing(path, ANY_ERROR):
         try:
-            with _only_stand_ins():
-                return torch.load(container, map_location="cpu", weights_only=True)
+            return torch.load(container, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:
             foreign = re.search(r"GLOBAL ([\w.]+)", str(error))
             if foreign is None:

@@ -30,12 +30,14 @@ class Table(ABC):
         columns: the names of its columns, all different.
         notes: decisions made when it was opened.
         nameless: those of `columns` that are named by their position.
+        index: those of `columns` that are the index of a pandas frame.
         separator: what separates cells in the file, "" if nothing does.
         may_be_empty: whether a graph without these edges is valid.
         bars: progress bars for reading.
     """
 
     nameless: frozenset[str] = frozenset((INDEX,))
+    index: frozenset[str] = frozenset()
     separator = ""
     may_be_empty = False
     bars: Bars = staticmethod(no_bars)
@@ -62,6 +64,10 @@ class Table(ABC):
     def sample(self, column: str) -> pa.ChunkedArray:
         """The cells of a column in the first few hundred rows."""
 
+    def can_read(self, column: str) -> bool:
+        """Whether the cells of a column are of a type that can be read at all."""
+        return True
+
     @abstractmethod
     def looks_numeric(self, column: str) -> bool:
         """Whether a column seems to hold numbers, without reading all of it."""
@@ -74,6 +80,7 @@ class ArrowTable(Table):
         self, name: str, table: pa.Table, unsupported: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(name, table.column_names)
+        self.index = index_columns(table.schema)
         self._table, self._unsupported = table, unsupported or {}
 
     def read(
@@ -91,8 +98,21 @@ class ArrowTable(Table):
     def sample(self, column: str) -> pa.ChunkedArray:
         return self._table[column].slice(0, SAMPLE)
 
+    def can_read(self, column: str) -> bool:
+        return column not in self._unsupported
+
     def looks_numeric(self, column: str) -> bool:
         return is_number(self._table.schema.field(column).type)
+
+
+def index_columns(schema: pa.Schema) -> frozenset[str]:
+    """The columns that are the index of the pandas frame that a table was made from."""
+    try:
+        listed = schema.pandas_metadata["index_columns"]
+        named = [column for column in listed if isinstance(column, str)]  # no range
+    except (ValueError, TypeError, KeyError):  # there was no frame, or it is damaged
+        named = []
+    return frozenset(schema.names) & {INDEX, *named}
 
 
 def is_number(kind: Any) -> bool:

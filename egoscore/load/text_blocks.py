@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,18 @@ class ByteStream:
     """The text of a file in UTF-8, with a tab for every run of spaces if `joins_spaces`.
 
     Attributes, of what has been read so far: `quotes`, how many; `has_nul`, whether any byte was
-    zero, as in no text; `last_byte` that does not end a line.
+    zero, as in no text; `last_byte` that does not end a line. Each read of the file is within a
+    `guard`, which translates errors.
     """
 
-    def __init__(self, raw: Any, encoding: str, joins_spaces: bool) -> None:
-        self._raw = raw
+    def __init__(
+        self,
+        raw: Any,
+        encoding: str,
+        joins_spaces: bool,
+        guard: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._raw, self._guard = raw, guard
         plain = encoding == "utf-8"  # pyarrow itself checks it and skips the byte order mark
         self._decoder = None if plain else codecs.getincrementaldecoder(encoding)()
         self._joins_spaces = joins_spaces
@@ -46,7 +54,8 @@ class ByteStream:
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, none at the end."""
         while not self._left:
-            piece = self._raw.read(_CHUNK)
+            with self._guard():
+                piece = self._raw.read(_CHUNK)
             self._left = self._decode(piece)
             if not piece:
                 break

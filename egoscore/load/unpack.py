@@ -37,6 +37,8 @@ _CHUNK = 2**20
 
 # What decompressors, pyarrow and the system raise on damaged bytes.
 STREAM_ERRORS = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
+# For libraries that raise whatever they stumble over.
+ANY_ERROR = (Exception,)
 
 
 def archive_limit(size: int) -> int:
@@ -53,8 +55,8 @@ def stream_limit(size: int) -> int:
 
 
 @contextmanager
-def parsing(path: str | Path, errors: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
-    """Report what a parsing library raises, or only these `errors`, as damage of the file.
+def parsing(path: str | Path, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Report these `errors`, which a parsing library raises, as damage of the file.
 
     Only the call of that library belongs inside, so that bugs of our own surface as themselves.
     """
@@ -99,7 +101,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
     Members may be stored or deflated, the two compressions that unpack piece by piece. `path` is
     only the name for messages: `source` may itself be a member of that file.
     """
-    with parsing(path):
+    with parsing(path, STREAM_ERRORS):
         size = source.seek(0, io.SEEK_END)
         is_archive = zipfile.is_zipfile(source)
     if size == 0:
@@ -109,7 +111,7 @@ def open_archive(source: BinaryIO, path: Path) -> zipfile.ZipFile:
             f"The file {path} is not a zip archive, as files of this kind are, or is cut short; "
             "get a fresh copy of it."
         )
-    with parsing(path):
+    with parsing(path, ANY_ERROR):
         archive = zipfile.ZipFile(source)
     _check_members(archive.infolist(), size, path)
     return archive
@@ -141,9 +143,13 @@ def check_growth(expanded: int, limit: int, path: str | Path) -> None:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> io.BytesIO:
     """The bytes of one member, read piece by piece and never beyond its checked size."""
     content = io.BytesIO()
-    with parsing(path), archive.open(member) as stream:
-        while content.tell() <= member.file_size and (piece := stream.read(_CHUNK)):
-            content.write(piece)
+    with parsing(path, ANY_ERROR):
+        stream = archive.open(member)
+    with stream:
+        written = 1
+        while content.tell() <= member.file_size and written:
+            with parsing(path, ANY_ERROR):
+                written = content.write(stream.read(_CHUNK))
     if content.tell() != member.file_size:
         raise DatasetError(f"The file {path} is damaged: a member differs from its declared size.")
     content.seek(0)

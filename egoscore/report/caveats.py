@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from egoscore.explain.explainer import shortened
-from egoscore.explain.explanation import Explanation, far_by_itself
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.notes import Note
@@ -49,8 +44,8 @@ def _trivial(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
 
 
 def left_out(graph: AttributedGraph) -> list[Note]:
-    """Notes on edges that were dropped; `weight` names the column where they still count."""
-    weight = next((column.name for column in graph.columns if column.kind == "weight"), None)
+    """Notes on edges that were dropped; `weight` is the title of a feature that counts them."""
+    weight = next((column.title for column in graph.columns if column.kind == "weight"), None)
     dropped = {
         "self-loops-dropped": graph.dropped_self_loops,
         "duplicates-dropped": graph.dropped_duplicates,
@@ -63,13 +58,3 @@ def threshold_rule(contamination: float | str, threshold: float) -> Note:
     if contamination == "auto":
         return Note.info("threshold-far-out", threshold=threshold)
     return Note.info("threshold-share", threshold=threshold, share=float(contamination))
-
-
-def overlooked_note(explanations: Sequence[Explanation], num_listed: int) -> list[Note]:
-    """A note on nodes outside the list that have a single extreme value."""
-    nodes = [
-        {"node": shortened(why.node), "rank": why.rank, "deviation": asdict(far)}
-        for why in explanations
-        if (far := far_by_itself(why)) is not None
-    ]
-    return [Note.info("overlooked", listed=num_listed, nodes=nodes)] if nodes else []

@@ -19,6 +19,7 @@ from egoscore.detectors import label_of, vocabulary_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.report.notes import render
+from egoscore.report.ranking import NAME, has_names
 from egoscore.report.sentences import accuracy, flagged, summary
 from egoscore.report.top_nodes import cause_in_short, other_components, parts_of, top_rows
 from egoscore.run.directory import REPORT_FILE
@@ -36,7 +37,7 @@ _LONG_ID, _LEAST_ROOM, _ROOM, _BORDER = 24, 24, 48, 3  # columns
 _MOST_LINES = 3  # of a reason
 _LONGEST = 120  # characters of a name
 _WIDEST = 80  # columns of a table about one node, also outside a terminal
-_SHOWN = ("node", "score", "rank", "percentile", "p_value", "flag", "significant", "ego_size")
+_SHOWN = ("score", "rank", "percentile", "p_value", "flag", "significant", "ego_size")
 
 
 def make_console(stderr: bool = False) -> Console:
@@ -123,19 +124,27 @@ def _peak_memory() -> str:
     return f" Peak memory {peak:,.0f} MB."
 
 
+def _cell(value: Any) -> str:
+    """A value of the user's; nothing where it is unknown."""
+    return "" if value is None else printable(value)
+
+
 def _top_table(found: Detection, top: int, width: int) -> Table:
     rows = found.ranking.slice(0, top).to_pylist()
+    is_named = has_names(found.ranking)
     extra = [name for name in ("known_label", "kind") if name in found.ranking.column_names]
     columns = {
         "rank": [f"{row['rank']:,}" for row in rows],
+        **({"name": [brief(row[NAME], _LONGEST) for row in rows]} if is_named else {}),
         "node": [printable(row["node"]) for row in rows],
         "score": [f"{row['score']:#.4g}" for row in rows],
         "flag": [_flag(row) for row in rows],
         "ego size": [f"{row['ego_size']:,}" for row in rows],
     }
-    more = {name.removesuffix("_label"): [printable(row[name]) for row in rows] for name in extra}
-    if width - _taken(columns | more) < _ROOM:
-        del columns["ego size"]
+    more = {name.removesuffix("_label"): [_cell(row[name]) for row in rows] for name in extra}
+    for name in ("ego size", *(["node"] if is_named else [])):
+        if width - _taken(columns | more) < _ROOM:
+            del columns[name]
     room = width - _taken(columns | more)
     whys = {row.rank: printable(row.cause) for row in top_rows(found.ranking, found.findings)}
     whys |= {why.rank: _why(why, room) for why in found.findings.explanations}
@@ -193,9 +202,10 @@ def show_explanation(found: Explanation, words: Vocabulary) -> None:
     say(console, found.summary)
     flag = "above the threshold and" if found.flag else "not above the threshold, but"
     contrast = f" {words.contrasted(found)}" if found.ego_size > 1 else ""
+    known_as = "" if found.name is None else f"Its id is {brief(found.node, _LONGEST)}. "
     say(
         console,
-        f"The score {numeral(found.score)} is {flag} higher than that of "
+        f"{known_as}The score {numeral(found.score)} is {flag} higher than that of "
         f"{percent(found.percentile)}% of the nodes. The ego-graph has "
         f"{counted(found.ego_size, 'node')}.{contrast}",
     )
@@ -244,7 +254,7 @@ def _listed(ties: Sequence[Tie]) -> str:
 
 def _shown(tie: Tie) -> str:
     surprise = round(tie.surprise, 1) + 0.0  # not minus zero
-    return f"{brief(tie.node, _LONGEST)} ({surprise:+.1f})"
+    return f"{brief(tie.shown, _LONGEST)} ({surprise:+.1f})"
 
 
 def _percentiles(kind: str, rows: Sequence[tuple[str, float, float]]) -> Table:
@@ -286,7 +296,8 @@ def detection_record(found: Detection, top: int) -> str:
 
 def _highest(found: Detection, top: int) -> list[dict[str, Any]]:
     """The highest nodes; explained ones with causes, reason and summary."""
-    shown = [name for name in _SHOWN if name in found.ranking.column_names]
+    known = ["node", *([NAME] if has_names(found.ranking) else [])]
+    shown = [*known, *(name for name in _SHOWN if name in found.ranking.column_names)]
     rows: list[dict[str, Any]] = found.ranking.slice(0, top).select(shown).to_pylist()
     for row, why in zip(rows, found.findings.explanations, strict=False):
         row |= {"causes": why.causes, "reason": why.reason, "summary": why.summary}

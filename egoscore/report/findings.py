@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from egoscore.detectors.base import Losses
-from egoscore.errors import RunError
+from egoscore.errors import RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
+
+FORMAT_VERSION = 1  # of findings.json; a change of its fields, or of those of notes, raises it
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,16 @@ class Findings:
     explanations: tuple[Explanation, ...]
 
     def to_json(self) -> str:
-        """All fields as JSON."""
-        return json.dumps(asdict(self))
+        """All fields as JSON, and the version of this format."""
+        return json.dumps({"format_version": FORMAT_VERSION} | asdict(self))
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
         """The findings that `to_json` wrote, parsed."""
+        found = record.get("format_version")
+        if found != FORMAT_VERSION:
+            raise VersionError("The file findings.json of this run", found, FORMAT_VERSION)
+        record = {name: value for name, value in record.items() if name != "format_version"}
         try:
             parts = {
                 "rule": Note(**record["rule"]),
@@ -55,9 +61,7 @@ class Findings:
             }
             return cls(**(record | parts))
         except (KeyError, TypeError, ValueError) as error:
-            raise RunError(
-                "The findings are incomplete or were written by another version of egoscore."
-            ) from error
+            raise RunError("The findings are incomplete.") from error
 
     @property
     def questions(self) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 
 from egoscore.detectors import label_of, vocabulary_of
 from egoscore.detectors.base import Vocabulary
-from egoscore.metrics import evaluate
+from egoscore.graph.checks import UNKNOWN
+from egoscore.metrics import evaluate, known_only
 from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
@@ -122,12 +123,14 @@ def _known(ranking: pa.Table) -> dict[str, Any] | None:
     """The accuracy on known outliers: a sentence and, if both labels occur, the curves."""
     if "known_label" not in ranking.column_names:
         return None
-    labels, score = ranking["known_label"].to_numpy(), ranking["score"].to_numpy()
+    labels, score = known_only(
+        ranking["known_label"].fill_null(UNKNOWN).to_numpy(), ranking["score"].to_numpy()
+    )
     found = evaluate(labels, score)
     if found is None:
-        return {"sentence": "All nodes have the same known label, so no curve can be drawn."}
+        return {"sentence": "All known labels are the same, so no curve can be drawn."}
     return {
-        "sentence": accuracy(found, len(score)),
+        "sentence": accuracy(found, ranking.num_rows),
         "roc": roc(labels, score, found.roc_auc),
         "roc_auc": found.roc_auc,
         "precision_recall": precision_recall(labels, score, found.average_precision),

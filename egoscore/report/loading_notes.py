@@ -74,17 +74,19 @@ def _columns(names: Sequence[str]) -> str:
     return f"column{'s' * (len(names) > 1)} {quoted(names)} {are(len(names))} not used"
 
 
-def _weights_unused(table: str, columns: Sequence[str]) -> str:
-    one = len(columns) == 1
-    advice = f"{option('weight', columns[0])} turns it" if one else f"{option('weight')} turns one"
-    return f"{table}: {_columns(columns)}; {advice} into features."
-
-
 def _categories(table: str, column: str, count: int, traits: Sequence[str]) -> str:
     kept = [trait.partition(":")[2] for trait in traits]
     also = f", among them {kept[0]!r}, which is not treated as missing" if kept else ""
     values = "category" if count == 1 else "categories"
     return f"{_column(table, column)} has {count} {values}, each a feature of 0 and 1{also}."
+
+
+def _unusable(table: str, column: str, reason: str, **fields: Any) -> str:
+    is_usable = reason in ("index", "ids", "all-different")
+    advice = f"; {option('features')} uses it" if is_usable else ""
+    return (
+        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out{advice}."
+    )
 
 
 def _missing(table: str, column: str, count: int, fill: str) -> str:
@@ -113,8 +115,8 @@ def _without_row(edges: str, nodes: str, count: int, example: Any) -> str:
 
 def _dropped(lost_edges: int, **fields: Any) -> str:
     return (
-        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}; "
-        f"{option('impute', 'median')} keeps them."
+        f"{_without_row(**fields)}: dropped with {counted(lost_edges, 'edge')}, as "
+        f"{option('impute', 'none')} says."
     )
 
 
@@ -126,12 +128,15 @@ def _respelled(count: int, example: str, known: str) -> str:
     )
 
 
-def _labels_incomplete(column: str, count: int) -> str:
-    return (
-        f"{counted(count, 'node')} only in the edges {'has' if count == 1 else 'have'} no label, "
-        f"so column '{column}' is not used; {option('label', column)} uses it and drops these "
-        "nodes."
-    )
+def _names(table: str, column: str, missing: int) -> str:
+    gaps = f"; {counted(missing, 'node')} without one {are(missing)} shown by id" if missing else ""
+    advice = f"; {option('name')} names another column, {option('ignore', column)} shows ids"
+    return f"{_column(table, column)} has the names under which nodes are shown{gaps}{advice}."
+
+
+def _labels(table: str, column: str, known: int, count: int) -> str:
+    of = "" if known == count else f"; the label of {known:,} of {counted(count, 'node')} is known"
+    return f"{_column(table, column)} marks known outliers{of}."
 
 
 def _isolated(table: str, count: int) -> str:
@@ -154,18 +159,19 @@ LOADING: dict[str, Callable[..., str]] = {
     "separator": lambda table, separator: (
         f"{table}: cells are separated by {_SEPARATORS.get(separator, repr(separator))}."
     ),
-    "no-header": lambda table: (
-        f"{table}: the first line is read as data, so columns are called 'column 1', 'column 2' "
-        "and so on."
+    "no-header": lambda table, columns, edges: (
+        f"{table}: there is no header; the first line is read as data and columns are called "
+        f"{quoted(columns)}; name them with {option('columns' if edges else 'node_columns')}."
+    ),
+    "columns-given": lambda table, columns, header: (
+        f"{table}: columns are called {quoted(columns)}, as specified, and the first line is read "
+        f"as {'a header' if header else 'data'}."
     ),
     "mixed-types": lambda table, column: (
         f"{_column(table, column)} mixes types and is read as text."
     ),
     "undirected-file": lambda file: (
         f"{file} declares its edges undirected, which takes precedence over {option('directed')}."
-    ),
-    "node-names-left-out": lambda table, column: (
-        f"{_column(table, column)} holds display names of nodes and is left out."
     ),
     "attribute-unused": lambda table, column: f"{table}: attribute '{column}' is not used.",
     # matrices
@@ -194,7 +200,6 @@ LOADING: dict[str, Callable[..., str]] = {
         f"{_column(table, column)} {_ODDITIES[holds]}, so it is not taken as an end of the edges."
     ),
     "columns-unused": lambda table, columns: f"{table}: {_columns(columns)}.",
-    "weights-unused": _weights_unused,
     "ids-guessed": lambda table, column: (
         f"{table}: {'the index' if column is None else f'column {column!r}'} is used as node ids, "
         "as it holds the ids of the edges."
@@ -213,9 +218,17 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
+    # names
+    "names": _names,
+    "names-unused": lambda table, column: (
+        f"{_column(table, column)} has names of nodes, too, and is left out; "
+        f"{option('name', column)} shows them."
+    ),
+    "names-repeat-ids": lambda table, column: (
+        f"{_column(table, column)} only repeats the ids, so it is left out."
+    ),
     # labels
-    "labels": lambda table, column: f"{_column(table, column)} marks known outliers.",
-    "labels-incomplete": _labels_incomplete,
+    "labels": _labels,
     "label-words": lambda table, column, normal, outlier: (
         f"{_column(table, column)} holds {normal} and {outlier}; {outlier} means an outlier."
     ),
@@ -231,12 +244,14 @@ LOADING: dict[str, Callable[..., str]] = {
     "columns-read": lambda table, kind, columns: f"{table}: {_KINDS[kind]}: {quoted(columns)}.",
     "column-format": _format,
     "column-categories": _categories,
+    "column-frequencies": lambda table, column, count: (
+        f"{_column(table, column)} has {count:,} categories, too many for a feature each; two "
+        "features say how frequent the category of a node is and how many neighbours have the same."
+    ),
     "column-constant": lambda table, column: (
         f"{_column(table, column)} has the same value everywhere and is left out."
     ),
-    "column-unusable": lambda table, column, reason, **fields: (
-        f"{_column(table, column)} {unusable_phrase(reason, **fields)}, so it is left out."
-    ),
+    "column-unusable": _unusable,
     "column-damaged": lambda table, column, **fields: (
         f"{_column(table, column)} {damage_phrase(**fields)}: treated as missing."
     ),
@@ -248,15 +263,19 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "placeholder": lambda table, column, value, count: (
         f"{_column(table, column)} is {value} in {counted(count, 'row')}, far from all other "
-        f"values; if that means unknown, leave these cells empty and pass "
-        f"{option('impute', 'median')}."
+        "values; if that means unknown, leave these cells empty."
     ),
     "weights-missing": lambda table, column, count: (
         f"{_column(table, column)} is missing for {counted(count, 'edge')}: filled with the "
         "median weight."
     ),
-    "weight-features": lambda column: (
-        f"The weights '{column}' become three features of every node: total, mean and largest."
+    "edge-features": lambda columns, directed: (
+        f"Columns of the edges become features of the nodes: {quoted(columns)}"
+        f"{', sent and received' if directed else ''}; {option('ignore')} leaves columns out."
+    ),
+    "edges-counted": lambda columns: (
+        "Edges are repeated. The graph has each of them once; the number of rows is a feature: "
+        f"{quoted(columns)}."
     ),
     "structural-features": lambda: (
         "There are no features, so they are computed from the graph: number of neighbours, "

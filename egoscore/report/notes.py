@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from egoscore.detectors import label_of
-from egoscore.explain.explanation import Deviation
-from egoscore.explain.sentences import off
 from egoscore.notes import Note
 from egoscore.report.loading_notes import LOADING
 from egoscore.text import are, counted, numeral, quoted
@@ -22,7 +19,7 @@ def render(note: Note) -> str:
 
 def _dropped(thing: str) -> Sentence:
     def sentence(count: int, weight: str | None = None) -> str:
-        counts = f", but the weights '{weight}' count them" if weight else ""
+        counts = f", but features such as '{weight}' count them" if weight else ""
         return f"{counted(count, thing)} {'was' if count == 1 else 'were'} left out{counts}."
 
     return sentence
@@ -118,14 +115,6 @@ def _share(threshold: float, share: float) -> str:
     return f"A share of {share:g} was chosen; scores above {numeral(threshold)} are flagged."
 
 
-def _overlooked(listed: int, nodes: list[dict[str, Any]]) -> str:
-    parts = (
-        f"{one['node']} (rank {one['rank']:,}), whose {off(Deviation(**one['deviation']))}"
-        for one in nodes
-    )
-    return f"Not among the first {listed}, but with one extreme value: {'; '.join(parts)}."
-
-
 SENTENCES: dict[str, Sentence] = {
     **LOADING,
     "self-loops-dropped": _dropped("self-loop"),
@@ -150,5 +139,4 @@ SENTENCES: dict[str, Sentence] = {
     "significant-nodes": _significant,
     "threshold-far-out": _far_out,
     "threshold-share": _share,
-    "overlooked": _overlooked,
 }

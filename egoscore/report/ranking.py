@@ -15,9 +15,11 @@ from pyarrow import csv
 
 from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
+from egoscore.graph.checks import UNKNOWN
 from egoscore.run.tables import described, facts_of
-from egoscore.text import printable
+from egoscore.text import encodable, printable
 
+NAME = "name"
 _INPUT = " (input)"  # appended to the name of a user's column if it is one of ours
 
 
@@ -29,16 +31,19 @@ def ranking(
 ) -> pa.Table:
     """One row per node, most abnormal first.
 
-    Columns: node (the user's id), those of `scores`, known_label and other columns of the user's if
-    there are any, significant if the detector is calibrated, then the components. The metadata list
-    the user's columns.
+    Columns: node (the user's id), name if nodes have names, those of `scores`, known_label and
+    other columns of the user's if there are any, significant if the detector is calibrated, then
+    the components. The metadata list the user's columns.
     """
     columns = scores.columns
     order = np.argsort(columns["rank"])
-    ours = {name: c for name, c in components.items() if name not in ("node", *columns)}
+    keys = {"node": id_column(graph.ids[order])}
+    if graph.names is not None:
+        keys[NAME] = id_column(graph.names[order])
+    ours = {name: c for name, c in components.items() if name not in (*keys, *columns)}
     if significant is not None:
         ours = {"significant": significant.astype(np.int8)} | ours
-    taken = {"node", "known_label", "significant", *columns, *ours}
+    taken = {"known_label", "significant", *keys, *columns, *ours}
     own: dict[str, NDArray[Any]] = {}
     for name, column in graph.node_info.items():
         while name in taken or name in own:
@@ -46,7 +51,10 @@ def ranking(
         own[name] = column
     labels = {} if graph.labels is None else {"known_label": graph.labels}
     named = {n: _column(c[order]) for n, c in (columns | labels | own | ours).items()}
-    table = pa.table({"node": id_column(graph.ids[order]), **named})
+    if labels:  # unknown ones are empty
+        known = named["known_label"]
+        named["known_label"] = pc.if_else(pc.equal(known, UNKNOWN), None, known)
+    table = pa.table(keys | named)
     return table.cast(described(table.schema, {"own": [*labels, *own]}))
 
 
@@ -54,6 +62,11 @@ def own_columns(ranking: pa.Table) -> list[str]:
     """The names of the user's own columns."""
     names: list[str] = facts_of(ranking.schema).get("own", [])
     return [name for name in names if name in ranking.column_names]
+
+
+def has_names(ranking: pa.Table) -> bool:
+    """Whether the column of names is that of the nodes, not just any column of the user's."""
+    return NAME in ranking.column_names and NAME not in own_columns(ranking)
 
 
 def _column(values: NDArray[Any]) -> pa.Array:
@@ -67,9 +80,7 @@ def id_column(ids: NDArray[Any]) -> pa.Array:
     kinds = {type(name) for name in names}
     if kinds == {float} or (kinds == {int} and all(abs(name) < 2**63 for name in names)):
         return pa.array(names)
-    # text that is not valid Unicode is spelled out
-    text = [str(name).encode("utf-8", "backslashreplace").decode() for name in names]
-    return pa.array(text, pa.string())
+    return pa.array(map(encodable, names), pa.string())
 
 
 MOST_ROWS = 1_000_000  # spreadsheets take 1,048,576 lines

@@ -46,9 +46,11 @@ def _how_many(count: int) -> str:
 def accuracy(known: Evaluation, num_nodes: int) -> str:
     """The accuracy on known outliers, next to that of a random score."""
     count = known.num_outliers
-    chance = 100 * count / num_nodes
+    chance = 100 * count / known.num_known
+    is_partly = known.num_known < num_nodes
+    of = f" ({known.num_known:,} of {num_nodes:,} labels are known)" if is_partly else ""
     return (
-        f"Known outliers: {count:,}. ROC-AUC {100 * known.roc_auc:.1f}% (random: 50%), "
+        f"Known outliers: {count:,}{of}. ROC-AUC {100 * known.roc_auc:.1f}% (random: 50%), "
         f"average precision {100 * known.average_precision:.1f}% (random: {chance:.1f}%), "
         f"recall@{count} {100 * known.recall_at_k:.1f}% (random: {chance:.1f}%)."
     )

@@ -13,14 +13,13 @@ from egoscore.detectors import label_of
 from egoscore.explain.explanation import (
     Component,
     Explanation,
-    by_strength,
     causes_of,
     far_by_itself,
     is_rare,
 )
 from egoscore.explain.sentences import off
 from egoscore.report.findings import Findings
-from egoscore.report.ranking import own_columns
+from egoscore.report.ranking import NAME, has_names, own_columns
 
 TOP = 50
 _MOST_COLUMNS = 3  # of the user's own
@@ -39,10 +38,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """A node of the list; `own` are the user's columns, `cause` the main cause in words."""
+    """A node of the list.
+
+    Attributes: `name` as in `Explanation`; `own`, the user's columns; `cause`, the main cause in
+    words.
+    """
 
     rank: int
     node: Any
+    name: str | None
     score: float
     p_value: float
     flag: bool
@@ -58,12 +62,13 @@ def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
     own = own_columns(ranking)[:_MOST_COLUMNS]
     rows = ranking.slice(0, TOP).to_pylist()
     reasons = {why.rank: cause_in_short(why) for why in findings.explanations}
-    found = []
+    found, is_named = [], has_names(ranking)
     for row, answers in zip(rows, findings.answers, strict=False):
         found.append(
             Row(
                 rank=row["rank"],
                 node=row["node"],
+                name=row[NAME] if is_named else None,
                 score=row["score"],
                 p_value=row["p_value"],
                 flag=bool(row["flag"]),
@@ -97,7 +102,7 @@ def cause(answers: Mapping[str, float], p_value: float) -> str:
     """The main cause; if there is none, the question that comes closest."""
     if not answers:
         return ""
-    first = label_of(next(iter(by_strength(answers))))
+    first = label_of(next(iter(answers)))
     if causes_of(answers):
         return first
     if is_rare(p_value):

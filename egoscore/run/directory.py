@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from egoscore.errors import RunError, TrainingError
 from egoscore.run.files import (
-    LOCK,
     UNFINISHED,
     is_ours,
     load_tensors,
@@ -26,6 +25,7 @@ from egoscore.run.files import (
     require_writable,
     save_tensors,
     write_text,
+    writing,
 )
 from egoscore.run.graph_store import EDGES_FILE, NODES_FILE
 from egoscore.run.tables import facts_of, read_table, write_table
@@ -54,7 +54,6 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._held = ExitStack()
-        self._was_there = path.exists()
 
     def __enter__(self) -> Self:
         return self
@@ -111,14 +110,10 @@ class RunDirectory:
                 _remove(draft)
 
     def _discard(self) -> None:
-        """Remove what this run wrote before it failed."""
+        """Remove what this run wrote before it failed, except the lock: others may wait for it."""
         for folder in _UNFINISHED_WORK:
             shutil.rmtree(self.path / folder, ignore_errors=True)
-        for name in (CONFIG_FILE, LOCK):
-            (self.path / name).unlink(missing_ok=True)
-        if not self._was_there:
-            with suppress(OSError):  # it may hold files of others by now
-                self.path.rmdir()
+        (self.path / CONFIG_FILE).unlink(missing_ok=True)
 
     def _require_same(self, config: dict[str, Any], rescoring: Collection[str]) -> None:
         found = read_config(self.path)
@@ -145,22 +140,25 @@ class RunDirectory:
         settings never mix, even if the process is killed.
         """
         drafts = self.path / f"{UNFINISHED}results-{token_hex(8)}"
-        drafts.mkdir()
         try:
+            with writing(self.path):
+                drafts.mkdir()
+                for name in RESULT_FILES:
+                    (drafts / name).parent.mkdir(exist_ok=True)
             yield drafts
             write_text(drafts / CONFIG_FILE, _json(config))
-            for name in (FINDINGS_FILE, *RESULT_FILES):
-                (self.path / name).unlink(missing_ok=True)
-            for name in (CONFIG_FILE, *RESULT_FILES, FINDINGS_FILE):
-                if (drafts / name).exists():
-                    (self.path / name).parent.mkdir(exist_ok=True)
-                    os.replace(drafts / name, self.path / name)
-        except OSError as error:
-            raise RunError(
-                f"Cannot write results to {self.path}: {error.strerror or error}."
-            ) from error
+            with writing(self.path):
+                self._replace_results(drafts)
         finally:
             _remove(drafts)
+
+    def _replace_results(self, drafts: Path) -> None:
+        for name in (FINDINGS_FILE, *RESULT_FILES):
+            (self.path / name).unlink(missing_ok=True)
+        for name in (CONFIG_FILE, *RESULT_FILES, FINDINGS_FILE):
+            if (drafts / name).exists():
+                (self.path / name).parent.mkdir(exist_ok=True)
+                os.replace(drafts / name, self.path / name)
 
     def _part(self, name: str) -> Path:
         return self.path / "training" / f"{name}.safetensors"

@@ -24,23 +24,36 @@ LOCK = ".lock"
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file to write to; it is renamed to `path` once it is complete and on disk.
+def writing(path: Path) -> Iterator[None]:
+    """Report what the system refuses to write, and where.
 
-    It has a unique name and must not exist before, so that no symlink is followed.
+    Only calls that write belong inside: a missing template is an OSError, too, but our defect.
     """
-    draft = path.with_name(f"{UNFINISHED}{token_hex(8)}-{path.name[-100:]}")
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        yield draft
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
-        draft.replace(path)
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         if not path.parent.exists():
             reason = f"the folder {path.parent} does not exist; create it first"
         raise RunError(f"Cannot write {path}: {reason}.") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file to write to; it is renamed to `path` once it is complete and on disk.
+
+    It has a unique name and must not exist before, so that no symlink is followed. What the block
+    itself writes belongs inside `writing`.
+    """
+    draft = path.with_name(f"{UNFINISHED}{token_hex(8)}-{path.name[-100:]}")
+    try:
+        with writing(path):
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        yield draft
+        with writing(path):
+            with draft.open("rb") as written:
+                os.fsync(written.fileno())
+            draft.replace(path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -62,7 +75,7 @@ def require_intact(path: Path, found: str, written: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the file by `text`."""
-    with replacing(path) as draft:
+    with replacing(path) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")
 
 
@@ -77,7 +90,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: dict[str, Any
     # safetensors writes metadata in random order; sorted, equal contents are equal files
     header = json.dumps(_sorted(json.loads(data[8 : 8 + size])), separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
-    with replacing(path) as draft, draft.open("wb") as file:
+    with replacing(path) as draft, writing(path), draft.open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.write(memoryview(data)[8 + size :])
 

@@ -31,17 +31,31 @@ def save_graph(
     facts = {
         "directed": graph.directed,
         "columns": [asdict(column) for column in graph.described],
+        "categories": list(graph.categories),
     }
-    names = ["id", *(f"x{column}" for column in range(graph.num_features))]
-    types = [ids.type] + [pa.float32()] * graph.num_features
+    codes = list(graph.categories.values())
+    keys = {"id": ids}
+    if graph.names is not None:
+        keys["name"] = pa.array(graph.names.tolist(), pa.string())
+    names = [*keys, *_column_names(graph.num_features, len(codes))]
+    types = [key.type for key in keys.values()]
+    types += [pa.float32()] * graph.num_features + [pa.int32()] * len(codes)
     schema = described(pa.schema(list(zip(names, types, strict=True))), facts)
     with table_writer(run / NODES_FILE, schema) as writer:
         for start in range(0, graph.num_nodes, _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             columns = np.ascontiguousarray(graph.features[rows].T)
-            writer.write_table(pa.table([ids[rows], *map(pa.array, columns)], schema=schema))
+            arrays = map(pa.array, (*columns, *(of_column[rows] for of_column in codes)))
+            parts = [key[rows] for key in keys.values()]
+            writer.write_table(pa.table([*parts, *arrays], schema=schema))
             advance(columns.shape[1])
     write_table(_edges(graph), run / EDGES_FILE, advance=advance)
+
+
+def _column_names(num_features: int, num_categories: int) -> list[str]:
+    """The columns of the stored table of nodes, besides the ids."""
+    features = [f"x{number}" for number in range(num_features)]
+    return [*features, *(f"c{number}" for number in range(num_categories))]
 
 
 def _edges(graph: AttributedGraph) -> pa.Table:
@@ -62,12 +76,14 @@ def load_graph(run: Path) -> AttributedGraph:
     nodes, edges = read_table(run / NODES_FILE), read_table(run / EDGES_FILE)
     facts = facts_of(nodes.schema)
     written: Any = facts.get("columns")
-    names = [f"x{number}" for number in range(nodes.num_columns - 1)]
+    categories: Any = facts.get("categories", [])
+    keys = ["id", "name"] if "name" in nodes.column_names else ["id"]
     is_whole = (
         isinstance(written, list)
+        and isinstance(categories, list)
+        and all(isinstance(name, str) for name in categories)
         and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
-        and nodes.column_names == ["id", *names]
-        and len(written) == len(names)
+        and nodes.column_names == [*keys, *_column_names(len(written), len(categories))]
         and edges.column_names == ["source", "target"]
         and isinstance(facts.get("directed"), bool)
     )
@@ -75,10 +91,13 @@ def load_graph(run: Path) -> AttributedGraph:
         raise RunError(f"{run / NODES_FILE} is damaged: it is not the graph of a run.")
     columns = tuple(FeatureColumn(**column) for column in written)
     features = np.empty((nodes.num_rows, len(columns)), dtype=np.float32)
-    for number, name in enumerate(names):
-        features[:, number] = nodes[name].to_numpy()
+    for number in range(len(columns)):
+        features[:, number] = nodes[f"x{number}"].to_numpy()
+    codes = {name: nodes[f"c{number}"].to_numpy() for number, name in enumerate(categories)}
     ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()])
     titles = [column.title for column in columns]
     graph = AttributedGraph.from_edges(ends, features, facts["directed"], None, None, titles)
     # not checked for duplicates: ids such as 1 and "1" are stored as the same text
-    return replace(graph, ids=nodes["id"].to_numpy(), columns=columns)
+    shown = nodes["name"].to_numpy() if "name" in keys else None
+    found = replace(graph, ids=nodes["id"].to_numpy(), names=shown)
+    return replace(found, columns=columns, categories=codes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from egoscore.errors import RunError
+from egoscore.errors import RunError, VersionError
 from egoscore.graph import AttributedGraph
 from egoscore.run.directory import (
     CONFIG_FILE,
@@ -26,6 +27,8 @@ from egoscore.run.graph_store import EDGES_FILE, NODES_FILE, load_graph
 from egoscore.run.tables import read_table
 
 D = TypeVar("D")
+_PATIENCE = 10.0  # seconds to wait for a run that is being written
+_held: ContextVar[frozenset[Path]] = ContextVar("_held", default=frozenset())  # by this thread
 _COLUMNS = {"node", "score", "rank", "flag", "ego_size"}  # without them there is no ranking
 
 
@@ -41,7 +44,7 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
-        """Open a run that `detect` has finished."""
+        """Open a run that `detect` has finished; its files fit together within `reading`."""
         path = Path(path)
         if not (path / FINDINGS_FILE).exists():
             first = _remedy(path) if _is_known(path) else "run `egoscore detect` with --out first"
@@ -67,40 +70,60 @@ class Run:
     @cached_property
     def graph(self) -> AttributedGraph:
         """The graph that was scored."""
-        fingerprint = self.config["fingerprint"]
-        with needing(self.path, NODES_FILE, EDGES_FILE):
-            graph = load_graph(self.path)
-            if graph.fingerprint() != fingerprint:
-                raise RunError(f"{self.path} holds the graph of another run.")
+        with reading(self.path):
+            fingerprint = self.config["fingerprint"]
+            with needing(self.path, NODES_FILE, EDGES_FILE):
+                graph = load_graph(self.path)
+                if graph.fingerprint() != fingerprint:
+                    raise RunError(f"{self.path} holds the graph of another run.")
         return graph
 
     def detector(self, load: Callable[[Path], D]) -> D:
         """The fitted detector, given the function that loads one."""
-        with needing(self.path, MODEL_FILE):
+        with reading(self.path), needing(self.path, MODEL_FILE):
             return load(self.path)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Keep `detect` from replacing the results meanwhile, where a lock can be written."""
-    if path.is_dir() and os.access(path, os.W_OK | os.X_OK):
-        with lock_directory(path, patience=10.0):
-            yield
-    else:
+    """Keep `detect` from replacing the results of a run meanwhile, where a lock can be written.
+
+    Blocks may be nested.
+    """
+    held, path = _held.get(), path.resolve()
+    is_run = (path / CONFIG_FILE).exists() and os.access(path, os.W_OK | os.X_OK)
+    if path in held or not is_run:
         yield
+        return
+    with lock_directory(path, _PATIENCE):
+        before = _held.set(held | {path})
+        try:
+            yield
+        finally:
+            _held.reset(before)
+
+
+def fingerprint(run: Path) -> str | None:
+    """The fingerprint of the graph that a directory holds a run on; None if it holds none."""
+    if not _is_known(run):
+        return None
+    return str(read_config(run)["fingerprint"])
 
 
 @contextmanager
 def needing(run: Path, *names: str) -> Iterator[None]:
     """Turn errors in reading these files of a run into one that says how to repair it.
 
-    Only RunError and OSError mean damage; bugs of the program are not hidden.
+    Only RunError and OSError mean damage; bugs of the program are not hidden. A file of another
+    version is whole, and the same command would refuse it again.
     """
     for name in names:
         if not (run / name).exists():
             raise RunError(f"{run / name} is missing; {_remedy(run)}.")
     try:
         yield
+    except VersionError:
+        raise
     except (OSError, RunError) as error:
         files = " or ".join(str(run / name) for name in names)
         raise RunError(f"{files} is damaged; {_remedy(run)}.") from error

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from egoscore.errors import RunError
 from egoscore.progress import Advance
-from egoscore.run.files import checksum, parse_json, replacing, require_intact
+from egoscore.run.files import checksum, parse_json, replacing, require_intact, writing
 
 _ROWS_AT_ONCE = 1 << 20
 _KEY = "egoscore"
@@ -27,14 +27,32 @@ def described(schema: pa.Schema, facts: Mapping[str, Any]) -> pa.Schema:
     return schema.with_metadata({_KEY: json.dumps(facts)})
 
 
+class _Writer(pq.ParquetWriter):  # type: ignore[misc]
+    """Writes a Parquet file, called `path` in messages."""
+
+    def __init__(self, draft: Path, schema: pa.Schema, path: Path) -> None:
+        self._path = path
+        super().__init__(draft, schema)
+
+    def write_table(self, table: pa.Table) -> None:
+        with writing(self._path):
+            super().write_table(table)
+
+    def close(self) -> None:
+        with writing(self._path):
+            super().close()
+
+
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Write a Parquet file part by part; a checksum of its bytes is added at the end."""
     with replacing(path) as draft:
-        with pq.ParquetWriter(draft, schema) as writer:
+        with writing(path):
+            writer = _Writer(draft, schema, path)
+        with writer:
             yield writer
             writer.add_key_value_metadata({"checksum": _MARK + _BLANK})
-        with draft.open("r+b") as file, mmap(file.fileno(), 0) as content:
+        with writing(path), draft.open("r+b") as file, mmap(file.fileno(), 0) as content:
             start, found = _checksum(content)
             content[start : start + len(_BLANK)] = found.encode()
 

@@ -102,6 +102,22 @@ def test_facts_need_outliers_of_both_kinds():
             Facts.of(replace(graph, labels=labels), "net")
 
 
+def test_facts_count_the_labels_that_are_known():
+    from dataclasses import replace
+
+    graph = generate_network()
+    labels = graph.labels.copy()
+    labels[np.flatnonzero(labels == 0)[:440]] = -1
+    facts = Facts.of(replace(graph, labels=labels), "net")
+    assert (facts.outliers, facts.unlabelled) == (60, 440)
+    assert facts.by_chance("average_precision") == Facts(560, 0, 0, 60, "").by_chance(
+        "average_precision"
+    )
+    labels[labels == 0] = -1
+    with pytest.raises(InputError, match="labels of both kinds"):
+        Facts.of(replace(graph, labels=labels), "net")
+
+
 def test_chance_is_that_of_the_metric():
     assert FACTS.by_chance("roc_auc") == roc_auc(FACTS.nodes, FACTS.outliers)
     assert FACTS.by_chance("recall_at_k").mean == 100 * FACTS.outliers / FACTS.nodes

@@ -2,6 +2,7 @@
 
 import errno
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,15 @@ def test_metrics_are_those_of_sklearn_and_scipy(judged, score):
     assert record["average_precision"] == pytest.approx(precision)
     assert record["recall_at_k"] == pytest.approx(GRAPH.labels[top].mean())
     assert record["size_correlation"] == pytest.approx(spearmanr(score, DEGREES).statistic)
+
+
+def test_only_known_labels_count(judged):
+    labels = np.where(np.arange(60) % 3 == 0, -1, GRAPH.labels)
+    known = labels >= 0
+    record = judged(giving(degree=NOISE), replace(GRAPH, labels=labels))["degree"]
+    assert record["roc_auc"] == pytest.approx(roc_auc_score(labels[known], NOISE[known]))
+    low, high = record["roc_auc_interval"]
+    assert low <= record["roc_auc"] <= high
 
 
 def test_where_nothing_varies_nothing_correlates(judged):

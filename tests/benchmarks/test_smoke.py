@@ -21,6 +21,7 @@ PRINTED = {
     "extraction": "2 hop(s):",
     "last_step": "step too far",
     "millions": "hub with 1,000 neighbours",
+    "planted": "| strangers |",
     "reading": "pandas and a dict need",
     "reproduction": "## What reproduces",
     "solvers": "| builtin | dpm |",

@@ -112,6 +112,7 @@ class ToyExplainer(Explainer):
             surprising=(),
             expected=(),
             unlike=(),
+            extremes=(),
             energy_before=0.0,
             energy_after=0.0,
             components=components_of({"degree": self.table.degree.astype(float)}, everybody, node),

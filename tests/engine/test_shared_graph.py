@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ def test_what_is_opened_is_what_was_written(tmp_path, directed, kind):
 
 def test_nothing_is_copied_into_what_is_sent(tmp_path):
     graph = generate_network(5000, 6000, 40)
+    graph = replace(graph, names=np.array([f"Node {number}" for number in range(5000)]))
     assert len(pickle.dumps(SharedGraph.write(graph, tmp_path))) < 1000
 
 

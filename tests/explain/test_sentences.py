@@ -5,12 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egoscore import AttributedGraph
-from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer
 from egoscore.explain.explanation import (
     Deviation,
@@ -20,7 +18,7 @@ from egoscore.explain.explanation import (
     causes_of,
     far_by_itself,
 )
-from egoscore.explain.sentences import Scores, explanation, rows_of
+from egoscore.explain.sentences import Scores, explanation
 
 
 def network(size, ids=None):
@@ -60,91 +58,6 @@ class TestStanding:
         }
 
 
-def row_of(graph, node):
-    (found,) = rows_of(graph, [node])
-    return found
-
-
-class TestRow:
-    def test_several_are_found_in_the_order_they_are_asked_for(self):
-        graph = network(4, [30, 17, 5, 8])
-        assert rows_of(graph, ["8", 30, 17, 30]) == [3, 0, 1, 0]
-        assert rows_of(graph, []) == []
-
-    def test_ids_are_gone_through_once_however_many_are_asked_for(self):
-        class Counted(str):
-            """Counts how often it is read."""
-
-            times = 0
-
-            def __str__(self):
-                Counted.times += 1
-                return str.__str__(self)
-
-        graph = network(50, objects([Counted(f"n{number}") for number in range(50)]))
-        Counted.times = 0
-        assert rows_of(graph, [f"n{number}" for number in range(50)]) == list(range(50))
-        assert Counted.times == 50
-
-    def test_numbers_are_found_as_numbers_and_as_text(self):
-        graph = network(4, [30, 17, 5, 8])
-        assert row_of(graph, 17) == row_of(graph, "17") == row_of(graph, np.int64(17)) == 1
-
-    def test_text_is_found_as_text(self):
-        graph = network(3, ["ann", "bob", "cat"])
-        assert row_of(graph, "cat") == row_of(graph, np.str_("cat")) == 2
-
-    def test_of_ids_that_look_alike_the_same_kind_comes_first(self):
-        graph = network(3, objects(["1", 1, (1, 2)]))
-        assert (row_of(graph, "1"), row_of(graph, 1)) == (0, 1)
-
-    def test_text_that_is_a_number_elsewhere_is_a_number(self):
-        assert row_of(network(2, objects([1, "a"])), "1") == 0
-
-    @pytest.mark.parametrize("size", [1, 2, 3, 50])
-    def test_a_tuple_is_one_name_however_many_nodes_there_are(self, size):
-        ids = objects([(number, number + 1) for number in range(size)])
-        graph = network(size, ids)
-        for number, name in enumerate(ids):
-            assert row_of(graph, name) == number
-            assert row_of(graph, str(name)) == number
-
-    def test_what_equals_an_id_is_found_however_it_looks(self):
-        one, other = frozenset([0, 8]), frozenset([8, 0])
-        assert (one == other, str(one) == str(other)) == (True, False)
-        graph = network(3, objects([frozenset("x"), one, 17]))
-        assert (row_of(graph, other), row_of(graph, 17.0)) == (1, 2)
-
-    @pytest.mark.parametrize(
-        "name",
-        [(1, 2), [0], np.array([0, 1]), torch.tensor([0, 1]), None, float("nan"), 2.5, b"a"],
-    )
-    def test_what_is_no_id_here_is_refused_in_one_sentence(self, name):
-        with pytest.raises(InputError, match="There is no node") as caught:
-            row_of(network(2), name)
-        assert "\n" not in str(caught.value)
-
-    def test_one_that_is_nearly_right_is_suggested(self):
-        graph = network(3, ["Anna Smith", "Bob", "Cat"])
-        with pytest.raises(InputError) as caught:
-            row_of(graph, "Ana Smith")
-        assert "'Ana Smith'" in str(caught.value)
-        assert "did you mean 'Anna Smith'?" in str(caught.value)
-
-    @pytest.mark.parametrize("written", ["bob", "BOB"])
-    def test_the_case_of_letters_does_not_matter_for_that(self, written):
-        others = [f"n{number}" for number in range(3000)]
-        with pytest.raises(InputError) as caught:
-            row_of(network(3001, [*others, "Bob"]), written)
-        assert "'Bob'" in str(caught.value)
-
-    def test_if_none_is_near_one_is_shown_as_an_example(self):
-        with pytest.raises(InputError) as caught:
-            row_of(network(3, [100, 200, 300]), "zebra")
-        assert "'zebra'" in str(caught.value)
-        assert "'100'" in str(caught.value)
-
-
 class OneForAll(Explainer):
     """Gives the same reasons for every node; phrases are the causes in brackets."""
 
@@ -154,7 +67,7 @@ class OneForAll(Explainer):
         picture = Picture(("n",), (), (), "x", (0.0,), (0.0,))
         causes = causes_of(questions)
         self.found = Reasons(
-            3, questions, causes, (), (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
+            3, questions, causes, (), (), (), (), (), (), 1.0, 0.5, (), "9 nodes", picture
         )
 
     def reasons(self, node):
@@ -234,12 +147,6 @@ class TestExplanation:
         assert (found.node, found.rank, found.score, found.flag) == ("n1233", 1, 1233.0, True)
         for name, value in vars(explainer.found).items():
             assert getattr(found, name) is value, name
-
-
-def test_a_node_is_found_by_the_name_it_is_shown_by():
-    ids = ["two\nlines", "\x1b[31m", r"a\nb", "a\nb"]
-    graph = AttributedGraph.from_edges([[0, 1], [1, 2]], np.eye(4), ids=ids)
-    assert rows_of(graph, [r"two\nlines", r"\x1b[31m", r"a\nb", "a\nb"]) == [0, 1, 2, 3]
 
 
 def test_a_single_extreme_quantity():

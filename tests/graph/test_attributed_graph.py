@@ -110,7 +110,13 @@ class TestSources:
         source = networkx_graph(nx.MultiGraph)
         source.add_edges_from([("ann", "bob"), ("bob", "bob")])
         graph = AttributedGraph.from_networkx(source)
-        assert_same_network(graph, expected())
+        assert graph.feature_names[-1] == "edges (count)"
+        rows = dict(zip(graph.ids.tolist(), graph.features[:, -1].tolist(), strict=True))
+        assert rows["ann"] == graph.neighbours.degrees[graph.ids.tolist().index("ann")] + 1
+        x = tuple(graph.feature_names[:-1])
+        features, columns = graph.features[:, :-1], graph.columns[:-1]
+        kept = replace(graph, features=features, columns=columns, feature_names=x)
+        assert_same_network(kept, expected())
         assert (graph.dropped_duplicates, graph.dropped_self_loops) == (1, 1)
 
     @pytest.mark.parametrize("directed", [False, True])
@@ -240,10 +246,14 @@ class TestLabels:
         data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES), y=y)
         assert AttributedGraph.from_pyg(data).labels is None
 
-    def test_networkx_labels_that_are_incomplete_are_left_aside(self):
+    def test_networkx_nodes_without_a_label_have_an_unknown_one(self):
         source = networkx_graph()
+        known = AttributedGraph.from_networkx(source, ["height"])
         del source.nodes["dan"]["y"]
-        assert AttributedGraph.from_networkx(source, ["height"]).labels is None
+        found = AttributedGraph.from_networkx(source, ["height"])
+        is_dan = found.ids == "dan"
+        assert found.labels[is_dan].tolist() == [-1]
+        np.testing.assert_array_equal(found.labels[~is_dan], known.labels[~is_dan])
 
     def test_labels_may_be_missing(self, pyg_data):
         data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES))

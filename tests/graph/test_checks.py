@@ -221,11 +221,22 @@ class TestLabels:
         assert f"(found shape {np.shape(labels)})" in message
 
     @pytest.mark.parametrize(
-        "labels", [[0, 1, 2, 0], [0, 1, -1, 0], [0, 0.5, 1, 0], [0, 1, np.nan, 0], list("0101")]
+        "labels",
+        [
+            *([0, 1, 2, 0], [0, 0.5, 1, 0], list("0101"), [np.nan] * 4),
+            [-1, 1, -1, 1],  # where -1 may mean normal
+        ],
     )
-    def test_labels_are_0_and_1_and_nothing_else(self, labels):
+    def test_labels_are_0_and_1_or_unknown_and_nothing_else(self, labels):
         message = refusal(from_edges, labels=labels)
-        assert "0 (normal) or 1 (outlier)" in message
+        assert "0 (normal), 1 (outlier)" in message
+
+    @pytest.mark.parametrize("labels", [[0, 1, -1, 0], [0, 1, np.nan, 0]])
+    def test_unknown_labels_are_minus_one(self, labels):
+        graph = from_edges(labels=labels)
+        assert graph.labels.tolist() == [0, 1, -1, 0]
+        assert graph.labels.dtype == np.int8
+        assert "1 known outlier" in repr(graph)
 
 
 class TestNodeInfo:
@@ -259,7 +270,7 @@ class TestAttributes:
         graph.nodes["bob"]["age"] = None if how == "none" else np.nan
         if how == "not there":
             del graph.nodes["bob"]["age"]
-        message = refusal(AttributedGraph.from_networkx, graph)
+        message = refusal(AttributedGraph.from_networkx, graph, impute="none")
         assert "the networkx graph has missing values in 'age' (1)" in message
 
     def test_attributes_may_be_numbers_of_any_kind(self):
@@ -282,7 +293,9 @@ class TestAttributes:
     def test_an_attribute_that_only_later_nodes_have_is_not_dropped_silently(self):
         graph = networkx_graph(age=[1, 2, 3])
         graph.nodes["bob"]["income"] = 5.0
-        assert "income" in refusal(AttributedGraph.from_networkx, graph)
+        assert "income" in refusal(AttributedGraph.from_networkx, graph, impute="none")
+        found = AttributedGraph.from_networkx(graph)
+        assert "income is missing" in found.feature_names
 
 
 @pytest.fixture(scope="module")

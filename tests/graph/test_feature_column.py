@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egoscore.graph.feature_column import KINDS, LOGARITHM, FeatureColumn, narrowed
+from egoscore.graph.feature_column import (
+    KINDS,
+    LOGARITHM,
+    FeatureColumn,
+    narrowed,
+    with_unique_titles,
+)
 
 
 class TestTitle:
@@ -175,10 +181,22 @@ def test_two_values_have_no_digits_beyond_single_precision():
         ("yearly income", 1997.0, "1,997"),
         ("year", 12000.0, "12,000"),
         ("amount", 1997.0, "1,997"),
+        ("Baujahr", 1997.0, "1997"),
+        ("year_founded", 1850.0, "1850"),
+        ("zip", 80331.0, "80331"),
+        ("AirportID", 1234567.0, "1234567"),
+        ("code", 12.5, "12.5"),
+        ("id", -12345.0, "-12345"),
+        ("idea", 12345.0, "12,345"),
     ],
 )
-def test_years_have_no_comma(name, value, text):
+def test_years_and_codes_have_no_comma(name, value, text):
     assert FeatureColumn(name).show(value) == text
+
+
+def test_ids_with_an_offset_have_all_their_digits():
+    assert FeatureColumn("page_id", offset=145_647_315_578_475.0).show(7.0) == "145647315578482"
+    assert FeatureColumn("zip").show_both(80331.0, 80332.0) == ("80331", "80332")
 
 
 def test_of_what_single_precision_does_not_hold_seven_digits_are_told():
@@ -224,3 +242,29 @@ def test_when_there_is_an_offset(numbers, offset):
 def test_constant_stays_constant():
     narrow, _ = narrowed(np.full(1000, 1_700_000_000.1))
     assert np.ptp(narrow) == 0
+
+
+def test_titles_are_made_different():
+    columns = (
+        FeatureColumn("a = b"),
+        FeatureColumn("a", "category", "b"),
+        FeatureColumn("a", "category", "b"),
+    )
+    titles = [column.title for column in with_unique_titles(columns)]
+    assert titles == ["a = b", "a #2 = b", "a #3 = b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "text", "value"),
+    [
+        ("frequency", float(np.log(0.25)), "25%", 25.0),
+        ("frequency", 0.5, "100%", 100.0),  # what a line expects may be beyond all
+        ("agreement", 0.5, "50%", 50.0),
+        ("agreement", -0.25, "0%", 0.0),
+    ],
+)
+def test_shares_are_percents(kind, stored, text, value):
+    column = FeatureColumn("country", kind, "detail", after="%")
+    assert column.show(stored) == text
+    assert column.value(stored) == pytest.approx(value)
+    assert column.title == "country (detail)"

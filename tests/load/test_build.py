@@ -51,7 +51,7 @@ def test_a_hub_with_100_000_neighbours(tmp_path):
     graph = read_tables(tmp_path / "edges.csv", options=Options(weight="w")).graph
     hub = graph.ids.tolist().index("hub")
     assert graph.neighbours.degrees[hub] == 100_000
-    assert graph.features[hub].tolist() == [100_000, 1, 1]
+    assert graph.features[hub, :4].tolist() == [100_000, 1, 1, 1]
     plain = read_tables(tmp_path / "edges.csv").graph
     assert plain.features[hub, 0] == pytest.approx(np.log1p(100_000))
 
@@ -75,10 +75,10 @@ def test_a_plain_network_has_its_structure(tmp_path, noted):
 
 def test_columns_of_edges_that_are_not_used_are_named(read, noted):
     reading = read("source,target,amount,note\na,b,1,x\nb,c,2,y\n")
-    assert noted(reading, "weights-unused", columns=["amount"])
+    assert noted(reading, "edge-features", columns=["amount"])
     assert noted(reading, "columns-unused", columns=["note"])
     quiet = read("source,target,amount,note\na,b,1,x\nb,c,2,y\n", ignore=("amount", "Note"))
-    assert quiet.notes == reading.notes[2:]
+    assert [note.code for note in quiet.notes] == ["structural-features"]
 
 
 def test_options_without_a_table_of_nodes_are_refused(read, refusal):
@@ -109,3 +109,31 @@ def test_an_encoding_is_that_of_text_files(write, refusal, noted):
     frame = pd.DataFrame({"source": ["a"], "target": ["b"]})
     message = refusal(read_tables, frame, nodes, Options(encoding="cp1251"))
     assert message == "`encoding=` cannot be used here: no table is a text file."
+
+
+class TestWithoutHeader:
+    """Files without a header, as edge lists often are."""
+
+    @pytest.mark.parametrize("text", ["1 2\n1 3\n", "1\t2\n1\t3\n", "u1;u2\nu1;u3\n"])
+    def test_an_edge_list_loses_no_edge(self, read, noted, text):
+        reading = read(text)
+        assert reading.graph.num_edges == 2
+        assert noted(reading, "no-header", columns=["source", "target"])
+        assert not any(note.code == "ends-guessed" for note in reading.notes)
+
+    def test_both_tables_can_be_named(self, read, noted):
+        edges, nodes = "ann,bob,5\nbob,cid,7\n", "5,ann,1.5\n7,bob,2.5\n9,cid,3.5\n"
+        names = {"columns": ["from", "to", "eur"], "node_columns": ["age", "id", "x"]}
+        reading = read(edges, nodes, weight="eur", **names)
+        assert reading.graph.ids.tolist() == ["ann", "bob", "cid"]
+        assert reading.graph.feature_names[:2] == ("age", "x")
+        assert reading.graph.features[:, 2].tolist() == [5, 12, 7]
+        for columns in names.values():
+            assert noted(reading, "columns-given", columns=columns, header=False)
+
+    def test_names_are_for_text_files_and_tables_that_exist(self, read, refusal):
+        frame = pd.DataFrame({"a": [1], "b": [2]})
+        message = refusal(read_tables, frame, options=Options(columns=("p", "q")))
+        assert message.startswith("`columns=` cannot be used here")
+        message = refusal(read, "1 2\n1 3\n", node_columns="id")
+        assert "there is no table of nodes" in message

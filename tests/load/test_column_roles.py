@@ -80,7 +80,7 @@ BY_POSITION = {"source": "p", "target": "q", "because": "position"}
     ],
 )
 def test_the_two_columns_that_hold_ids_of_the_nodes_are_the_ends(read, noted, edges, nodes):
-    reading = read(edges, nodes)
+    reading = read(edges, nodes, impute="none")
     assert noted(reading, "ends-guessed", **BY_IDS)
     assert reading.graph.num_edges == 2
 
@@ -232,7 +232,7 @@ def test_ids_may_have_the_name_of_an_end(read, noted):
 def test_ids_as_given(read, refusal):
     graph = read(EDGES, "id,code,x\n1,a,1\n2,b,2\n3,c,3\n", id="CODE").graph
     assert graph.ids.tolist() == ["a", "b", "c"]
-    assert graph.feature_names == ("id", "x")
+    assert graph.feature_names == ("x",)
     nodes = "id,x\na,1\nb,2\nc,3\n"
     assert "does not have; it has 'id', 'x'" in refusal(read, EDGES, nodes, id="nothing")
     assert "both name" in refusal(read, EDGES, nodes, id="id", ignore=("id",))

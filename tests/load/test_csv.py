@@ -6,12 +6,14 @@ import io
 import time
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from egoscore.load import csv as csv_module
 from egoscore.load.csv import CsvTable
+from egoscore.load.dialect import Hints
 from egoscore.notes import Note
 from egoscore.report.notes import render
 
@@ -122,6 +124,35 @@ def test_a_gz_that_breaks_off_late_is_told(write, refusal):
     assert "damaged" in refusal(cells, write("t.csv.gz", packed[: len(packed) // 2]))
 
 
+@pytest.mark.parametrize("work", ["collect", "_with_progress"])
+@pytest.mark.parametrize("defect", [OSError, EOFError])
+def test_a_defect_of_ours_is_not_blamed_on_the_file(write, monkeypatch, work, defect):
+    def fail(*_):
+        raise defect("ours")
+
+    table = CsvTable(write("t.csv", "a,b\n1,2\n"))
+    monkeypatch.setattr(csv_module, work, fail)
+    with pytest.raises(defect, match="ours"):
+        table.read(["a"])
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [(MemoryError, "memory"), (pa.ArrowMemoryError, "memory"), (OSError, "damag")],
+)
+def test_what_reading_the_file_raises_is_told(write, monkeypatch, refusal, error, word):
+    class Failing(io.BytesIO):
+        def read(self, *_):
+            raise error("cannot be read")
+
+    path = write("t.csv", "a,b\n1,2\n")
+    table = CsvTable(path)
+    monkeypatch.setattr(csv_module, "open_stream", lambda *_: Failing())
+    assert word in refusal(table.read, ["a"])
+    monkeypatch.setattr("egoscore.load.unpack.open_stream", lambda *_: Failing())
+    assert word in refusal(CsvTable, path)
+
+
 def test_a_row_longer_than_any_is_told(write, refusal, monkeypatch):
     monkeypatch.setattr(csv_module, "_BLOCK", 1 << 20)
     content = b"a,b\n1,2\n" * 50_000 + b'1,"' + b"x" * (3 << 20) + b'"\n'
@@ -198,7 +229,7 @@ def test_an_encoding_that_is_named_is_believed(write, encoding):
     frame = pd.DataFrame({"source": towns, "target": towns[::-1], "w": ["1", "2", "3"]})
     path = write("edges.csv", frame.to_csv(index=False).encode(encoding))
     theirs = pd.read_csv(path, encoding=encoding, dtype=str)
-    table = CsvTable(path, encoding=encoding)
+    table = CsvTable(path, Hints(encoding=encoding))
     assert table.columns == tuple(theirs.columns)
     for name, column in table.read(table.columns).items():
         assert column.to_pylist() == theirs[name].tolist()
@@ -208,6 +239,6 @@ def test_an_encoding_that_is_named_is_believed(write, encoding):
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "shift_jis"])
 def test_what_is_not_in_the_encoding_named_is_refused(write, refusal, encoding):
     path = write("edges.csv", b"source,target\na,b\n" + b"\x81,\x8d\n" * 3 + b"\xfd,\x90\n")
-    message = refusal(CsvTable(path, encoding=encoding).read, ["source"])
+    message = refusal(CsvTable(path, Hints(encoding=encoding)).read, ["source"])
     assert f"is not text in the encoding {encoding}" in message
     assert "`encoding=`" in message

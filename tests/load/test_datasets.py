@@ -128,7 +128,7 @@ class TestNames:
         assert load_dataset("dgraph-like") == "dgraph_like"
 
     def test_varied_networks_are_generated(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("egoscore.bench.families.varied.varied_network", lambda number: number)
+        monkeypatch.setattr("egoscore.load.families.varied.varied_network", lambda number: number)
         for number in (0, 7, 53):
             assert load_dataset(f"varied-{number:02}") == number
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from egoscore.load.dialect import SPACES, TooShortError, detect_dialect
+from egoscore.load.dialect import SPACES, Hints, TooShortError, detect_dialect
 from egoscore.report.notes import render
 
 
 def dialect(text, is_whole=True, given=()):
     data = text if isinstance(text, bytes) else text.encode()
-    return detect_dialect(data, is_whole, "t.csv", given)
+    return detect_dialect(data, is_whole, "t.csv", Hints(given))
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,55 @@ def test_a_row_of_names_is_told_from_data(text, names, has_header):
     found = dialect(text)
     assert (found.names, found.has_header) == (names, has_header)
     assert any(note.code == "no-header" for note in found.notes) == (names[0] == "column 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "has_header"),
+    [
+        ("ann,Rome,5.5\nbob,Oslo,7\neve,Bern,1e3\n", False),
+        ("ann,Rome,2020-01-05\nbob,Oslo,2020-02-29\n", False),
+        ("ann,Rome,?,5.5\nbob,Oslo,3,7\n", False),
+        ("ann,Rome,x,5\nbob,Oslo,3,7\n", True),  # a name above numbers
+        ("ann,Rome,5\nbob,Oslo,none at all\n", True),
+        ("country,city,2019,2020\nIT,Rome,5,6\nNO,Oslo,7,8\n", True),
+        ("gene,tissue,0,1,2\nA,x,0.5,1.5,2.5\nB,y,0.25,1,2\n", True),
+        (",name,a\n0,ann,x\n1,bob,y\n", True),
+    ],
+)
+def test_numbers_above_numbers_are_data(text, has_header):
+    assert dialect(text).has_header == has_header
+
+
+def test_two_columns_of_edges_are_their_ends():
+    for text in ("1 2\n1 3\n", "u1,u2\nu2,u3\n"):
+        found = detect_dialect(text.encode(), True, "t", Hints(are_edges=True))
+        assert (found.names, found.has_header) == (("source", "target"), False)
+        assert found.notes[-1].fields["columns"] == ["source", "target"]
+    wide = detect_dialect(b"1 2 0.5\n1 3 0.7\n", True, "t", Hints(are_edges=True))
+    assert wide.names == ("column 1", "column 2", "column 3")
+
+
+@pytest.mark.parametrize(
+    ("text", "has_header"),
+    [
+        ("ann,bob\ncid,dan\n", False),  # as far as anyone can tell, these might be names
+        ("1,2\n3,4\n", False),
+        ("from,to\nann,bob\n", True),
+        ("P,q\nann,bob\n", True),
+        ("a,b\nann,5\neve,7\n", True),
+    ],
+)
+def test_the_user_may_name_all_columns(text, has_header):
+    found = detect_dialect(text.encode(), True, "t", Hints(columns=("p", "Q")))
+    assert (found.names, found.has_header) == (("p", "Q"), has_header)
+    assert len(found.rows) == 2 + text.count("eve") - has_header
+    assert [note.code for note in found.notes] == ["columns-given"]
+
+
+def test_all_columns_must_be_named(refusal):
+    message = refusal(detect_dialect, b"1,2,3\n4,5,6\n", True, "t", Hints(columns=("p", "q")))
+    assert "3 columns" in message
+    assert "2 names" in message
 
 
 def test_columns_without_a_name_are_called_by_their_place():

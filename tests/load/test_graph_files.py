@@ -19,6 +19,11 @@ from egoscore.report.notes import render
 WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf}
 
 
+def names_of_nodes(graph):
+    """The features that are columns of nodes, not of edges."""
+    return tuple(column.title for column in graph.columns if not column.is_computed)
+
+
 def network(directed=False):
     source = nx.gnp_random_graph(20, 0.3, seed=1, directed=directed)
     for node, data in source.nodes(data=True):
@@ -39,7 +44,7 @@ def test_the_same_network_as_networkx_reads(tmp_path, ending, directed, pairs):
     assert graph.num_edges == theirs.number_of_edges()
     found = {tuple(sorted(map(str, pair))) for pair in pairs(graph)}
     assert found == {tuple(sorted(map(str, edge))) for edge in theirs.edges}
-    assert graph.feature_names == ("age", "vip", "city = Oslo", "city = Rome", "group")
+    assert names_of_nodes(graph) == ("age", "vip", "city = Oslo", "city = Rome", "group")
     assert graph.features[:, 0].tolist() == [20 + int(node) for node in graph.ids]
 
 
@@ -48,9 +53,10 @@ def test_packed_and_weighted(tmp_path, noted):
     path = tmp_path / "net.graphml.gz"
     path.write_bytes(gzip.compress((tmp_path / "plain.graphml").read_bytes()))
     reading = read_network_file(path)
-    assert noted(reading, "weights-unused", columns=["amount"])
+    assert noted(reading, "edge-features", columns=["amount"])
     graph = read_network_file(path, Options(weight="amount", features=("age",))).graph
-    assert graph.feature_names == ("age", "amount (total)", "amount (mean)", "amount (largest)")
+    details = ("total", "mean", "smallest", "largest", "share of the largest partner")
+    assert graph.feature_names == ("age", *(f"amount ({detail})" for detail in details))
     totals = dict(network().degree(weight="amount"))
     assert graph.features[:, 1].tolist() == [totals[int(node)] for node in graph.ids]
 
@@ -59,9 +65,9 @@ def test_attributes_that_some_nodes_lack_are_missing_values(tmp_path, refusal):
     source = network()
     del source.nodes[3]["age"]
     nx.write_graphml(source, tmp_path / "net.graphml")
-    message = refusal(read_network_file, tmp_path / "net.graphml")
+    message = refusal(read_network_file, tmp_path / "net.graphml", Options(impute="none"))
     assert "missing values in 'age' (1)" in message
-    graph = read_network_file(tmp_path / "net.graphml", Options(impute="median")).graph
+    graph = read_network_file(tmp_path / "net.graphml").graph
     assert "age is missing" in graph.feature_names
 
 
@@ -79,7 +85,7 @@ def test_parallel_edges_count_once_as_edges_and_each_as_weights(tmp_path):
     nx.write_graphml(source, tmp_path / "m.graphml")
     graph = read_network_file(tmp_path / "m.graphml", Options(weight="w")).graph
     assert graph.num_edges == 1
-    assert graph.features[0, -3:].tolist() == [3, 1.5, 2]
+    assert graph.features[0, :4].tolist() == [3, 1.5, 1, 2]
 
 
 def test_what_the_file_says_itself_cannot_be_said_again(tmp_path, refusal, noted):
@@ -124,7 +130,48 @@ def test_what_gexf_shows_a_node_as_is_no_answer(tmp_path, noted):
     nx.write_gexf(theirs, tmp_path / "people.gexf")
     reading = read_network_file(tmp_path / "people.gexf", Options())
     assert reading.graph.feature_names == ("x",)
-    assert noted(reading, "node-names-left-out", column="label")
+    assert noted(reading, "names", column="label", missing=0)
+    assert reading.graph.names.tolist() == [f"Person {node}" for node in reading.graph.ids]
+
+
+@pytest.mark.parametrize("label", [None, "Someone"])
+def test_names_in_gexf_may_repeat_but_not_just_be_the_ids(tmp_path, noted, label):
+    theirs = nx.path_graph(5)
+    for node in theirs:
+        theirs.nodes[node]["x"] = float(node)
+        if label is not None and node < 3:
+            theirs.nodes[node]["label"] = label if node else "Somebody"
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    reading = read_network_file(tmp_path / "people.gexf", Options())
+    assert reading.graph.feature_names == ("x",)
+    if label is None:  # networkx writes the ids as labels
+        assert reading.graph.names is None
+        assert noted(reading, "names-repeat-ids", column="label")
+    else:
+        assert reading.graph.names.tolist() == ["Somebody", "Someone", "Someone", "3", "4"]
+
+
+@pytest.mark.parametrize("chosen", [{"ignore": "label"}, {"name": "nick"}])
+def test_other_names_than_the_labels_of_gexf_can_be_chosen(tmp_path, chosen):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(label=f"Person {node}", nick="abba"[node], x=float(node))
+    nx.write_gexf(theirs, tmp_path / "people.gexf")
+    graph = read_network_file(tmp_path / "people.gexf", Options(**chosen)).graph
+    assert (graph.names is None) == ("ignore" in chosen)
+    assert "x" in graph.feature_names
+    if "name" in chosen:
+        assert graph.names.tolist() == list("abba")
+
+
+def test_graphml_names_its_nodes_by_an_attribute(tmp_path, noted):
+    theirs = nx.path_graph(4)
+    for node in theirs:
+        theirs.nodes[node].update(AirportName=f"Airport {node}", x=float(node))
+    nx.write_graphml(theirs, tmp_path / "airports.graphml")
+    reading = read_network_file(tmp_path / "airports.graphml", Options())
+    assert reading.graph.names.tolist() == [f"Airport {node}" for node in range(4)]
+    assert noted(reading, "names", column="AirportName")
 
 
 def test_two_labels_of_gexf_are_those_of_known_outliers(tmp_path):
@@ -182,7 +229,7 @@ def test_dates_are_days_and_it_is_what_tables_give():
     for node, data in source.nodes(data=True):
         data["since"] = date(2020, 1, 1) + timedelta(days=node**2)
     nodes = pd.DataFrame.from_dict(dict(source.nodes(data=True)), orient="index")
-    edges = nx.to_pandas_edgelist(source)[["source", "target"]]
+    edges = nx.to_pandas_edgelist(source)
     theirs = read_tables(edges, nodes.reset_index(names="id")).graph
     ours = as_graph(source)
     assert ours.feature_names == theirs.feature_names
@@ -206,7 +253,7 @@ def test_no_label_is_a_feature(name, label):
     answer = {node: int(node < 3) for node in source}
     nx.set_node_attributes(source, answer, name)
     graph = AttributedGraph.from_networkx(source, label=label)
-    assert graph.feature_names == ("age", "vip", "city = Oslo", "city = Rome")
+    assert names_of_nodes(graph) == ("age", "vip", "city = Oslo", "city = Rome")
     known = label is not None and name in ("label", "y")
     assert (None if graph.labels is None else graph.labels.tolist()) == (
         list(answer.values()) if known else None
@@ -235,14 +282,14 @@ def test_choices_are_those_of_tables(refusal):
     source = people()
     del source.nodes[3]["age"]
     graph = AttributedGraph.from_networkx(source, impute="median", ignore="city")
-    assert graph.feature_names == ("age", "age is missing", "vip")
+    assert names_of_nodes(graph) == ("age", "age is missing", "vip")
     for option in ("source", "id", "encoding"):
         given = {option: "utf-8"}
         assert f"`{option}=` cannot be used" in refusal(
             AttributedGraph.from_networkx, source, **given
         )
     nx.set_node_attributes(source, {node: [1.0 * node] for node in source}, "x")
-    message = refusal(AttributedGraph.from_networkx, source, impute="median")
+    message = refusal(AttributedGraph.from_networkx, source, impute="none")
     assert "have a vector x, not columns" in message
 
 
@@ -331,7 +378,7 @@ class TestValues:
             "neither text nor a number nor a date; convert it, or leave it out with `ignore=`."
         )
         ignoring = AttributedGraph.from_networkx(source, ignore="what")
-        assert ignoring.feature_names == ("age", "vip", "city = Oslo", "city = Rome")
+        assert names_of_nodes(ignoring) == ("age", "vip", "city = Oslo", "city = Rome")
         assert AttributedGraph.from_networkx(source, "age").feature_names == ("age",)
         weighing = refusal(AttributedGraph.from_networkx, source, ignore="what", weight="road")
         assert "The attribute 'road' of the edge list of the networkx graph holds" in weighing
@@ -350,7 +397,7 @@ class TestValues:
             data["since"] = date(2020, 1, 1 + node) if node else "2019-12-31"
         reading = read_networkx(source, "y")
         assert noted(reading, "mixed-types", column="since")
-        assert reading.graph.columns[-1].kind == "date"
+        assert [c.kind for c in reading.graph.columns if not c.is_computed][-1] == "date"
 
     def test_a_number_beyond_all_bounds_is_told(self, refusal):
         source = people()
@@ -361,7 +408,7 @@ class TestValues:
     def test_what_pandas_calls_missing_is_missing(self, refusal):
         source = people()
         source.nodes[3]["age"] = pd.NA
-        message = refusal(AttributedGraph.from_networkx, source)
+        message = refusal(AttributedGraph.from_networkx, source, impute="none")
         assert "has missing values in 'age' (1)" in message
 
     def test_labels_of_unequal_length_are_refused(self, refusal):

@@ -9,14 +9,15 @@ from egoscore.load import read_tables
 
 
 def test_nodes_only_in_the_edges_are_left_out_with_their_edges(read, pairs, noted):
-    reading = read("source,target\na,b\nb,a\na,zoe\nyan,b\na,c\n", "id,x\na,1\nb,2\nc,3\n")
+    edges = "source,target\na,b\nb,a\na,zoe\nyan,b\na,c\n"
+    reading = read(edges, "id,x\na,1\nb,2\nc,3\n", impute=None)
     assert pairs(reading.graph) == [("a", "b"), ("a", "c")]
     dropped = {"count": 2, "example": "yan", "lost_edges": 2}
     assert noted(reading, "nodes-without-row-dropped", **dropped)
 
 
-def test_nodes_only_in_the_edges_are_kept_with_impute(read, pairs, noted):
-    reading = read("source,target\na,b\na,zoe\nyan,b\n", "id,x\na,1\nb,5\nc,9\n", impute="median")
+def test_nodes_only_in_the_edges_are_kept(read, pairs, noted):
+    reading = read("source,target\na,b\na,zoe\nyan,b\n", "id,x\na,1\nb,5\nc,9\n")
     graph = reading.graph
     assert graph.ids.tolist() == ["a", "b", "c", "yan", "zoe"]
     assert pairs(graph) == [("a", "b"), ("a", "zoe"), ("b", "yan")]
@@ -40,8 +41,17 @@ def test_ids_that_do_not_match_are_refused_with_examples(read, refusal):
 
 def test_half_of_the_edges_may_go_and_not_one_more(read, refusal):
     nodes = "id,x\na,1\nb,2\n"
-    assert read("source,target\na,b\na,z\n", nodes).graph.num_edges == 1
-    assert "2 of the 3 edges" in refusal(read, "source,target\na,b\na,z\nb,z\n", nodes)
+    assert read("source,target\na,b\na,z\n", nodes, impute="none").graph.num_edges == 1
+    edges = "source,target\na,b\na,z\nb,z\n"
+    assert "2 of the 3 edges" in refusal(read, edges, nodes, impute="none")
+    assert read(edges, nodes).graph.num_edges == 3
+
+
+def test_where_the_table_has_one_of_two_kinds_the_others_are_kept(read, noted):
+    edges = "buyer,shop\n" + "".join(f"p{i},{i % 2}\n" for i in range(10))
+    reading = read(edges, "id,x\n0,1\n1,2\n", source="buyer", target="shop")
+    assert reading.graph.num_nodes == 12
+    assert noted(reading, "nodes-without-row-kept", count=10)
 
 
 def test_integers_stay_integers_and_text_text(read):
@@ -113,7 +123,8 @@ def test_ids_in_another_writing_are_those_of_the_table(read, pairs, noted, writt
 
 
 def test_one_that_is_there_as_it_is_and_in_another_writing(read, pairs, noted):
-    reading = read("source,target\na,B\nA,b\nb,c\nC,zed\n", "id,x\na,1\nb,2\nc,3\n")
+    edges = "source,target\na,B\nA,b\nb,c\nC,zed\n"
+    reading = read(edges, "id,x\na,1\nb,2\nc,3\n", impute="none")
     assert pairs(reading.graph) == [("a", "b"), ("b", "c")]
     assert noted(reading, "ids-respelled", count=3)
     assert noted(reading, "nodes-without-row-dropped", count=1, example="zed")
@@ -126,7 +137,7 @@ def test_who_is_in_no_table_is_kept_beside_them(read, pairs):
 
 
 def test_where_writing_tells_nodes_apart_it_is_not_passed_over(read, pairs):
-    reading = read("source,target\na,A\na,b\nA,B\n", "id,x\na,1\nA,2\nb,3\n")
+    reading = read("source,target\na,A\na,b\nA,B\n", "id,x\na,1\nA,2\nb,3\n", impute="none")
     assert pairs(reading.graph) == [("A", "a"), ("a", "b")]
 
 
@@ -172,7 +183,8 @@ def test_ids_are_decided_on_column_by_column_where_it_matters(read, noted):
 
 def test_if_one_end_alone_is_unknown_that_end_is_named(read, refusal):
     edges = "plane,airport\nc,ORD\n" + "".join(f"a,ORD{number}\nb,JFK\n" for number in range(5))
-    message = refusal(read, edges, "id,x\na,1\nb,2\n", source="plane", target="airport")
+    ends = {"source": "plane", "target": "airport"}
+    message = refusal(read, edges, "id,x\na,1\nb,2\n", **ends, impute="none")
     assert "most ids in column 'airport' of" in message
     assert "such as 'ORD' and 'ORD0'" in message
     assert "seem to use different ids" not in message

@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_told(write, refusal, name, content, words):
 def test_columns_cannot_be_named_where_there_are_none(write, refusal):
     path = write("a.npz", npz(x=X, edge_index=PAIRS))
     assert "`features=`, `impute=` cannot be used" in refusal(
-        read_network_file, path, Options(features=("x",), impute="median")
+        read_network_file, path, Options(features=("x",), impute="none")
     )
 
 
@@ -342,3 +342,24 @@ def test_damage_anywhere_is_a_dataset_error_or_harmless(tmp_path: Path) -> None:
             read_dgraph(path)
         except DatasetError as error:
             assert str(path) in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "shape", [[12], [12, 12, 12], [12.0, np.nan], ["a", "b"], [12, -1], [2**62, 2**62], 12]
+)
+def test_a_shape_that_is_none_is_damage(tmp_path, shape):
+    np.savez(tmp_path / "net.npz", **{**parts("adj", ADJ), "adj_shape": np.array(shape)})
+    with pytest.raises(DatasetError, match=r"net\.npz is damaged"):
+        read_network_file(tmp_path / "net.npz", Options())
+
+
+@pytest.mark.parametrize("defect", [KeyError, ValueError, OSError])
+def test_a_defect_of_ours_is_not_taken_for_damage(tmp_path, monkeypatch, defect):
+    class Failing:
+        def __contains__(self, kind):
+            raise defect("ours")
+
+    scipy_io.savemat(tmp_path / "net.mat", {"Network": ADJ})
+    monkeypatch.setattr("egoscore.load.matrix_files._NUMERIC", Failing())
+    with pytest.raises(defect, match="ours"):
+        read_network_file(tmp_path / "net.mat", Options())

@@ -138,22 +138,25 @@ def test_other_pairs_are_labels_and_told(read, noted, name, values, pair):
     assert noted(reading, "label-words", column=name, normal=pair[0], outlier=pair[1])
 
 
+@pytest.mark.parametrize("impute", ["median", "none"])
 @pytest.mark.parametrize("label", [None, "label"])
-def test_labels_that_are_partly_known_are_refused_with_advice(read, refusal, label):
-    message = refusal(read, LABEL_EDGES, nodes("label", ("0", "", "1")), label=label)
-    assert "1 of 3 are missing" in message
-    assert "`ignore='label'`" in message
-    assert read(LABEL_EDGES, nodes("label", ("0", "", "1")), ignore=("label",)).graph.labels is None
+@pytest.mark.parametrize(
+    "values", [("0", "", "1"), ("no", "", "yes"), ("normal", "", "outlier"), ("-1", "", "1")]
+)
+def test_labels_may_be_partly_unknown(read, noted, label, values, impute):
+    reading = read(LABEL_EDGES, nodes("label", values), label=label, impute=impute)
+    assert reading.graph.labels.tolist() == [0, -1, 1]
+    assert noted(reading, "labels", column="label", known=2, count=3)
 
 
-def test_nodes_without_a_row_have_no_label(read, noted):
+def test_nodes_without_a_row_have_an_unknown_label(read, noted):
     edges = LABEL_EDGES + "c,zoe\n"
-    reading = read(edges, nodes("label", "001"), impute="median")
-    assert reading.graph.labels is None
-    assert noted(reading, "labels-incomplete", count=1)
-    asked = read(edges, nodes("label", "001"), impute="median", label="label").graph
-    assert (asked.labels.tolist(), asked.ids.tolist()) == ([0, 0, 1], ["a", "b", "c"])
-    assert read(edges, nodes("label", "001")).graph.labels.tolist() == [0, 0, 1]
+    for label in (None, "label"):
+        reading = read(edges, nodes("label", "001"), label=label)
+        assert reading.graph.ids.tolist() == ["a", "b", "c", "zoe"]
+        assert reading.graph.labels.tolist() == [0, 0, 1, -1]
+        assert noted(reading, "labels", known=3, count=4)
+    assert read(edges, nodes("label", "001"), impute="none").graph.labels.tolist() == [0, 0, 1]
 
 
 def test_a_label_may_be_asked_for_as_a_feature(read):

@@ -13,11 +13,14 @@ def test_one_name_or_a_list_will_do():
 
 
 def test_impute_is_the_median_or_nothing():
-    with pytest.raises(ParameterError, match=r"must be None or 'median'\. Got 'mean'"):
+    assert Options() == Options(impute="median")
+    assert Options(impute="none") == Options(impute=None)
+    assert Options(impute="none").given == ("impute",)
+    with pytest.raises(ParameterError, match=r"must be 'median' or 'none'\. Got 'mean'"):
         Options(impute="mean")
 
 
-NAMING = ("source", "target", "id", "features", "ignore", "label", "weight")
+NAMING = ("source", "target", "id", "features", "ignore", "label", "weight", "columns")
 
 
 @pytest.mark.parametrize(

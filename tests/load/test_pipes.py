@@ -64,12 +64,13 @@ def parquet():
 def test_whatever_comes_out_of_a_pipe_is_read_as_a_file_is(pipe, pairs, content):
     reading = read_tables(pipe("e", content), str(pipe("n", NODES)))
     assert pairs(reading.graph) == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert reading.graph.feature_names == ("x",)
+    nodes_only = content == parquet()
+    assert reading.graph.feature_names[:2] == (("x",) if nodes_only else ("x", "eur (total)"))
 
 
 def test_what_is_said_names_the_pipe(pipe, noted, refusal, room):
     edges = pipe("e", EDGES)
-    assert noted(read_tables(edges), "weights-unused", table=str(edges), columns=["eur"])
+    assert noted(read_tables(edges), "edge-features", columns=["eur"])
     for name, content, words in [
         ("ragged", b"source,target\na,b\nb\n", "Line 3 of"),
         ("empty", b"", "is empty; a table needs"),
@@ -120,15 +121,15 @@ def test_standard_input(name):
         "from egoscore.load import read_tables\n"
         f"reading = read_tables({name!r})\n"
         "note = reading.notes[0]\n"
-        "print(reading.graph.num_nodes, note.code, note.fields['table'], note.fields['columns'])"
+        "print(reading.graph.num_nodes, note.code, note.fields['columns'])"
     )
     done = subprocess.run([sys.executable, "-c", code], input=EDGES, capture_output=True)
-    assert done.stdout.startswith(b"3 weights-unused /dev/stdin ['eur']"), done.stderr
+    assert done.stdout.startswith(b"3 edge-features ['eur']"), done.stderr
 
 
 def test_weights_out_of_a_pipe(pipe):
     graph = read_tables(pipe("e", EDGES), options=Options(weight="eur")).graph
-    assert graph.features[:, -1].tolist() == [3, 2, 3]
+    assert graph.features[:, 3].tolist() == [3, 2, 3]
 
 
 def test_that_the_command_does_not_tell_what_was_in_a_pipe_is_said(pipe, write, noted):

@@ -38,7 +38,7 @@ def test_what_is_neither_is_told(tmp_path, monkeypatch):
 
 
 def test_a_data_set_has_no_choices(refusal):
-    message = refusal(read_source, "builtin", None, Options(weight="w", impute="median"))
+    message = refusal(read_source, "builtin", None, Options(weight="w", impute="none"))
     assert message.startswith("`weight=`, `impute=` cannot be used here: 'builtin' is a data set")
 
 

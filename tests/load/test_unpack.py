@@ -120,6 +120,11 @@ def test_other_errors_are_bugs_and_surface_as_themselves(bug: Exception) -> None
     assert caught.value is bug
 
 
+def test_what_a_library_raises_has_to_be_said() -> None:
+    with pytest.raises(TypeError, match="errors"):
+        parsing(Path("f"))  # type: ignore[call-arg]
+
+
 def test_an_error_that_already_names_the_file_passes_unchanged() -> None:
     error = DatasetError("The file f has no 'x'.")
     with pytest.raises(DatasetError) as caught, parsing(Path("f"), (OSError,)), naming(Path("f")):

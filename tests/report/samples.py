@@ -90,6 +90,7 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         surprising=tuple(Tie(node_name(40 + j), round(3.1 - 0.7 * j, 3)) for j in range(rank % 5)),
         expected=(Tie(node_name(61), -1.234), Tie(node_name(62), 0.81, present=False)),
         unlike=(),
+        extremes=(),
         energy_before=round(1.2 + rng.random(), 4),
         energy_after=0.4321,
         components=tuple(

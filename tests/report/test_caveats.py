@@ -1,14 +1,10 @@
 """Caveats on any ranking: given when they hold, and only then."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from report.samples import explanation
 
 from egoscore import AttributedGraph, generate_network
-from egoscore.explain.explanation import Deviation
-from egoscore.report.caveats import left_out, overlooked_note, ranking_caveats, threshold_rule
+from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 
 
 @pytest.fixture(scope="module")
@@ -93,28 +89,3 @@ def test_a_threshold_is_either_found_or_chosen():
     found, chosen = threshold_rule("auto", 7.1), threshold_rule(0.05, 1.5)
     assert (found.code, found.fields) == ("threshold-far-out", {"threshold": 7.1})
     assert (chosen.code, chosen.fields) == ("threshold-share", {"threshold": 1.5, "share": 0.05})
-
-
-class TestOverlookedNote:
-    FAR = Deviation("age", "900", "41", 12.0)
-
-    def why(self, size):
-        deviation = replace(self.FAR, size=size)
-        return replace(explanation(30, 500, 2.0, flag=False), features=(deviation,))
-
-    def test_a_node_with_an_extreme_value_is_named(self):
-        why = replace(self.why(12.0), node="x" * 200, questions={"features": 1.0})
-        (note,) = overlooked_note([why], 20)
-        assert (note.code, note.fields["listed"]) == ("overlooked", 20)
-        (one,) = note.fields["nodes"]
-        assert one["rank"] == 30
-        assert Deviation(**one["deviation"]) == self.FAR
-        assert len(one["node"]) < 100
-
-    def test_without_extreme_values_there_is_no_note(self):
-        usual = replace(self.why(6.9), questions={"features": 1.0})
-        assert overlooked_note([usual], 20) == []
-        assert overlooked_note([], 20) == []
-
-    def test_only_the_questions_asked_count(self):
-        assert overlooked_note([replace(self.why(12.0), questions={"place": 1.0})], 20) == []

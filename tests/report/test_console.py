@@ -1,6 +1,7 @@
 """What the command line prints: complete, and printable whatever the data are."""
 
 import io
+import json
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -15,7 +16,7 @@ from report.samples import CAVEATS, NOTES, explanation, findings
 from rich.cells import cell_len
 from rich.text import Text
 
-from egoscore import EgoScore
+from egoscore import EgoScore, generate_network
 from egoscore.detectors import vocabulary_of
 from egoscore.explain.explanation import Deviation
 from egoscore.graph import AttributedGraph
@@ -24,6 +25,7 @@ from egoscore.metrics import Evaluation
 from egoscore.notes import Note
 from egoscore.report.console import (
     _MOST_LINES,
+    detection_record,
     show_datasets,
     show_detail,
     show_detection,
@@ -80,7 +82,7 @@ WHY = [
     "features: amount is 12 times the expected value (also similarity)",
     "position: core number is 30% of the expected value",
 ]
-EVALUATION = Evaluation(0.9, 0.5, 0.25, 1)
+EVALUATION = Evaluation(0.9, 0.5, 0.25, 1, 3)
 
 
 def detected(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
@@ -136,6 +138,47 @@ def cells(line):
 
 def rows(lines):
     return [cells(line) for line in lines if line.startswith("│")]
+
+
+class TestNames:
+    NAMES = ("Ann", "two\nlines", "L" + 200 * "o" + "ng")
+
+    def found(self):
+        found = detected(("id-1", "id-2", "id-3"))
+        columns = {name: found.ranking[name] for name in found.ranking.column_names}
+        found.ranking = pa.table({"node": columns.pop("node"), "name": self.NAMES, **columns})
+        return found
+
+    def test_they_stand_beside_the_ids(self, capsys):
+        show_detection(self.found(), 2)
+        shown = rows(capsys.readouterr().out.splitlines())
+        assert [row[:3] for row in shown] == [
+            ["1", "Ann", "id-1"],
+            ["2", r"two\nlines", "id-2"],
+        ]
+
+    def test_a_long_one_is_shortened(self, capsys):
+        show_detection(self.found(), 3)
+        output = capsys.readouterr().out
+        assert "…" in output
+        assert 100 < output.count("o") < 250
+
+    def test_in_a_narrow_terminal_the_ids_make_room(self, terminal):
+        _, lines = terminal(70, show_detection, self.found(), 2)
+        (header,) = (line for line in lines if line.startswith("┃"))
+        assert [name.strip() for name in header.strip("┃").split("┃")] == [
+            *("rank", "name", "score", "flag", "why"),
+        ]
+
+    def test_json_has_both(self):
+        found, bare = self.found(), detected()
+        found.graph = bare.graph = generate_network(3, 2, 2)
+        highest = json.loads(detection_record(found, 3))["top"]
+        ids = ("id-1", "id-2", "id-3")
+        assert [(row["node"], row["name"]) for row in highest] == [
+            *zip(ids, self.NAMES, strict=True)
+        ]
+        assert "name" not in json.loads(detection_record(bare, 3))["top"][0]
 
 
 class TestTable:

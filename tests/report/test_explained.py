@@ -128,3 +128,13 @@ def test_names_are_printed_as_text(printed, name):
         [harmless, harmless, harmless, "+1.0"]
     ] * 2
     assert f": {harmless} (+1.0)." in output
+
+
+def test_names_are_shown_and_the_id_is_told(printed):
+    tie = Tie("n7", 2.0, name="Ines Other")
+    found = replace(FOUND, node="n-4", name="two\nlines", surprising=(tie,))
+    text = " ".join(printed(found)[0].split())
+    assert "id is n-4." in text
+    assert "Ines Other (+2.0)" in text
+    assert "n7" not in text
+    assert " id is " not in " ".join(printed(FOUND)[0].split())

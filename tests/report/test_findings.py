@@ -8,7 +8,7 @@ import pytest
 from report.samples import findings
 
 from egoscore.detectors.base import Losses
-from egoscore.errors import RunError
+from egoscore.errors import RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
 from egoscore.report.findings import Findings, losses_shown
@@ -68,8 +68,19 @@ def test_the_json_has_plain_names():
 def test_incomplete_findings_are_refused(changes):
     record = json.loads(findings(explained=1).to_json()) | changes
     kept = {name: value for name, value in record.items() if value is not None}
-    with pytest.raises(RunError, match="another version"):
+    with pytest.raises(RunError) as refused:
         Findings.from_json(kept)
+    assert not isinstance(refused.value, VersionError)
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, "1"])
+def test_findings_of_another_version_are_refused_as_such(version):
+    record = json.loads(findings().to_json()) | {"format_version": version}
+    with pytest.raises(VersionError):
+        Findings.from_json(record)
+    del record["format_version"]  # as before versions were written
+    with pytest.raises(VersionError):
+        Findings.from_json(record)
 
 
 def test_warnings_are_the_caveats_and_then_the_notes_to_act_on():

@@ -473,10 +473,19 @@ class TestContent:
         assert "nown outlier" not in words
         assert "known_label" not in words
 
+    def test_only_known_labels_are_evaluated(self):
+        known = ranked()["known_label"].to_pylist()
+        known[1::2] = [None] * 250
+        ranking = ranked(known_label=pa.array(known, pa.int8()))
+        expected = evaluate(np.array(known[::2]), ranking["score"].to_numpy()[::2])
+        words = Page(render_report(config(), ranking, findings(ranking))).words()
+        assert accuracy(expected, 500) in words
+        assert "250 of 500 labels" in words
+
     def test_labels_of_one_kind_make_no_curve(self):
         ranking = ranked(known_label=pa.array(np.zeros(500, dtype=np.int64)))
         words = Page(render_report(config(), ranking, findings(ranking))).words()
-        assert "All nodes have the same known label" in words
+        assert "All known labels are the same" in words
         assert "ROC" not in words
 
     def test_the_page_of_the_paper(self):
@@ -680,3 +689,44 @@ class TestUnbroken:
         for tag in ('<span class="whole">', "</span>", "<wbr>"):
             found = Markup(str(found).replace(tag, ""))
         assert found.unescape() == text
+
+
+@pytest.fixture(scope="module")
+def named():
+    """A report about nodes with names."""
+    start = ranked(60)
+    places = {"node": pa.array([f"id-{n}" for n in range(60)])}
+    columns = {name: places.get(name, start[name]) for name in start.column_names}
+    called = [f"Long Name Number {n}" for n in range(59)] + ["<b>\x1b</b>"]
+    table = pa.table({"node": columns.pop("node"), "name": called, **columns})
+    table = with_own_columns(table, ["known_label", "community", "kind"])
+    found = findings(table)
+    whys = [
+        replace(
+            why,
+            node=f"id-{n}",
+            name=called[n],
+            surprising=(Tie("id-98", 2.0, name="Strange Friend"),),
+        )
+        for n, why in enumerate(found.explanations)
+    ]
+    return render_report(config(), table, replace(found, explanations=tuple(whys)))
+
+
+class TestNames:
+    """With names, these are shown instead of ids, in the list, the cards and the drawings."""
+
+    def test_list_and_cards_show_name_and_id(self, named):
+        page = Page(named)
+        words = page.words().replace("\u200b", "")
+        for text in ("1. Long Name Number 0", "id id-0", "Strange Friend"):
+            assert text in words
+        assert "id-98" not in words
+        cells = re.findall(r'<td role="cell" class="node">(.*?)</td>', named)
+        plain = [re.sub(r"<[^>]*>", "", cell) for cell in cells]
+        assert plain[:2] == ["Long Name Number 0 id-0", "Long Name Number 1 id-1"]
+        assert len(plain) == 50
+
+    def test_without_names_no_id_is_added(self):
+        table = ranked(60)
+        assert 'class="id"' not in render_report(config(), table, findings(table))

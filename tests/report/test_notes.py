@@ -3,7 +3,6 @@
 import ast
 import inspect
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -27,11 +26,21 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "encoding-detected": ({"table": TABLE, "encoding": "UTF-16"}, ()),
     "encoding-given": ({"table": TABLE, "encoding": "cp1251"}, ()),
     "encoding-guessed": ({"table": TABLE, "encoding": "Windows-1252"}, ("encoding=",)),
+    "column-frequencies": (OF_COLUMN | {"count": 1234}, ("1,234 categories", "neighbours")),
+    "columns-given": (
+        {"table": TABLE, "columns": ["p", "q"], "header": False},
+        ("'p', 'q'", "as data"),
+    ),
     "separator": ({"table": TABLE, "separator": ";"}, ("semicolons",)),
-    "no-header": ({"table": TABLE}, ("column 1",)),
+    "no-header": (
+        {"table": TABLE, "columns": ["column 1", "column 2"], "edges": False},
+        ("column 1", "node_columns="),
+    ),
     "mixed-types": (OF_COLUMN, ("text",)),
     "undirected-file": ({"file": FILE}, ("directed=",)),
-    "node-names-left-out": (OF_COLUMN, ("left out",)),
+    "names": ({**OF_COLUMN, "missing": 3}, ("3 nodes", "name=")),
+    "names-unused": (OF_COLUMN, ("left out", "name=")),
+    "names-repeat-ids": (OF_COLUMN, ("left out",)),
     "attribute-unused": (OF_COLUMN, ("not used",)),
     "dgraph": ({"file": FILE}, ("class 1",)),
     "array-features": ({"file": FILE, "name": "X"}, ("features",)),
@@ -52,7 +61,6 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "odd-end": (OF_COLUMN | {"holds": "dates"}, ("dates", "source=", "target=")),
     "skipped-end": (OF_COLUMN | {"holds": "row-numbers"}, ("counts the rows",)),
     "columns-unused": ({"table": TABLE, "columns": ["memo", "day"]}, ("columns", "are not used")),
-    "weights-unused": ({"table": TABLE, "columns": ["amount"]}, ("weight='amount'",)),
     "ids-guessed": (OF_COLUMN, ("ids",)),
     "ids-whole-decimals": (OF_COLUMN, ("12.0", "12")),
     "ids-point-zero": (OF_COLUMN, (".0",)),
@@ -61,11 +69,10 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "nodes-without-row-kept": (LOST, ("3 nodes", "kept", "imputed")),
     "nodes-without-row-dropped": (
         LOST | {"lost_edges": 5},
-        ("3 nodes", "5 edges", "impute='median'"),
+        ("3 nodes", "5 edges", "impute='none'"),
     ),
     "isolated-nodes": ({"table": TABLE, "count": 2}, ("2 nodes", "no edges")),
-    "labels": (OF_COLUMN, ("outliers",)),
-    "labels-incomplete": ({"column": "fraud", "count": 2}, ("2 nodes", "label='fraud'")),
+    "labels": (OF_COLUMN | {"known": 1200, "count": 3000}, ("outliers", "1,200 of 3,000 nodes")),
     "label-words": (OF_COLUMN | {"normal": "no", "outlier": "yes"}, ("outlier",)),
     "answer-left-out": (OF_COLUMN, ("label='monthly income'", "features=")),
     "answer-not-binary": (OF_COLUMN, ("0 and 1", "features=")),
@@ -94,10 +101,11 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     ),
     "placeholder": (
         OF_COLUMN | {"value": "-999", "count": 7},
-        ("7 rows", "impute='median'"),
+        ("7 rows", "empty"),
     ),
     "weights-missing": (OF_COLUMN | {"count": 9}, ("9 edges", "median")),
-    "weight-features": ({"column": "amount"}, ("total", "mean", "largest")),
+    "edge-features": ({"columns": ["amount"], "directed": True}, ("'amount'", "received")),
+    "edges-counted": ({"columns": ["edges sent"]}, ("'edges sent'", "repeated")),
     "structural-features": ({}, ("features", "clustering")),
     "self-loops-dropped": ({"count": 1, "weight": None}, ("1 self-loop",)),
     "duplicates-dropped": ({"count": 1234, "weight": "amount"}, ("1,234 repeated edges",)),
@@ -125,10 +133,6 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "significant-nodes": ({"count": 3, "nodes": 1500, "rate": 0.05}, ("3 of 1,500 nodes", "5%")),
     "threshold-far-out": ({"threshold": 7.123456}, ("7.123", "Tukey")),
     "threshold-share": ({"threshold": 1234.5, "share": 0.05}, ("1,234", "0.05")),
-    "overlooked": (
-        {"listed": 20, "nodes": [{"node": "c-17", "rank": 1234, "deviation": asdict(FAR)}]},
-        ("first 20", "c-17", "1,234", "age"),
-    ),
 }
 OTHER_FIELDS = {"separator", "holds", "kind", "because", "reason", "fill", "quantity", "traits"}
 
@@ -230,9 +234,9 @@ class TestVariants:
         )
 
     def test_on_the_command_line_parameters_are_options(self):
-        fields, _ = EXAMPLES["placeholder"]
+        fields, _ = EXAMPLES["nodes-without-row-dropped"]
         with command_line_options():
-            assert "--impute median" in render(Note.info("placeholder", **fields))
+            assert "--impute none" in render(Note.info("nodes-without-row-dropped", **fields))
 
 
 def note_calls() -> Iterator[tuple[str, ast.Call]]:

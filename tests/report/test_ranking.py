@@ -1,5 +1,7 @@
 """The ranking: every node once, most abnormal first, with the user's id and columns."""
 
+import csv
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +11,13 @@ from scipy.stats import percentileofscore
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
 from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
-from egoscore.report.ranking import id_column, own_columns, ranking
+from egoscore.report.ranking import (
+    has_names,
+    id_column,
+    own_columns,
+    ranking,
+    write_spreadsheet,
+)
 from egoscore.run.tables import read_table, write_table
 
 SCORE = np.array([0.5, 2.0, 1.0, 2.0, -1.0])
@@ -53,6 +61,11 @@ def test_the_order_of_columns_is_fixed():
         *levels,
     ]
     assert "known_label" not in ranked().column_names
+
+
+def test_an_unknown_label_is_empty():
+    table = ranked(labels=[0, 1, -1, 0, 0])
+    assert table["known_label"].to_pylist() == [1, 0, None, 0, 0]
 
 
 def test_rows_are_sorted_by_score_then_by_node_number():
@@ -111,6 +124,39 @@ class TestColumnsOfTheUser:
 
     def test_a_table_without_metadata_has_none(self):
         assert own_columns(ranked(node_info={"kind": np.arange(5)}).replace_schema_metadata()) == []
+
+
+class TestNames:
+    NAMES = ("Ann", None, "Cid", "=1+1", "two\nlines")
+
+    def test_they_come_after_the_ids(self):
+        bare, table = ranked(ids=list("abcde")), ranked(ids=list("abcde"), names=self.NAMES)
+        assert table.column_names[:2] == ["node", "name"]
+        assert table["name"].to_pylist() == ["b", "=1+1", "Cid", "Ann", "two\nlines"]
+        assert table.drop_columns(["name"]).equals(bare)
+        assert (has_names(table), has_names(bare)) == (True, False)
+
+    def test_a_column_of_the_users_called_so_is_renamed_only_if_it_must_be(self):
+        info = {"name": np.arange(5) + 7}
+        both, own = ranked(names=self.NAMES, node_info=info), ranked(node_info=info)
+        assert own_columns(both) == ["name (input)"]
+        assert both["name"][1].as_py() == "=1+1"
+        assert own_columns(own) == ["name"]
+        assert not has_names(own)
+
+    def test_they_survive_both_files(self, tmp_path):
+        table = ranked(names=self.NAMES)
+        write_table(table, tmp_path / "scores.parquet")
+        assert read_table(tmp_path / "scores.parquet").equals(table)
+        write_spreadsheet(table, tmp_path / "scores.csv")
+        with (tmp_path / "scores.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["name"] for row in rows] == ["1", "'=1+1", "Cid", "Ann", "two\nlines"]
+
+    def test_a_component_cannot_take_their_place(self):
+        measured = {"ego_size": np.ones(5), "name": np.full(5, 7.0)}
+        table = ranking(graph(names=self.NAMES), SCORES, measured)
+        assert table["name"].to_pylist()[2] == "Cid"
 
 
 def test_one_node_can_be_ranked():

@@ -57,9 +57,12 @@ def test_the_marks_are_explained_with_their_error_rate(count, here):
 
 
 def test_accuracy_is_given_next_to_that_of_a_random_score():
-    text = accuracy(Evaluation(0.876, 0.5, 0.25, 4), 200)
+    text = accuracy(Evaluation(0.876, 0.5, 0.25, 4, 200), 200)
     for fact in ("Known outliers: 4", "87.6% (random: 50%)", "50.0% (random: 2.0%)", "recall@4"):
         assert fact in text
+    partly = accuracy(Evaluation(0.876, 0.5, 0.25, 4, 50), 200)
+    assert "50 of 200 labels" in partly
+    assert "50.0% (random: 8.0%)" in partly
 
 
 @pytest.mark.parametrize(("nodes", "fact"), [(500, "above 95"), (21, "95"), (10, "above 90")])

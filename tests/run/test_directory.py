@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from jinja2 import TemplateNotFound
 from run.samples import (
     OPTIONS,
     ORIGIN,
@@ -282,7 +283,7 @@ class TestCleanup:
         assert make(tmp_path / "run").ranking.num_rows == 40
 
     @pytest.mark.parametrize("existed", [False, True])
-    def test_failed_training_leaves_nothing(self, tmp_path, existed):
+    def test_failed_training_leaves_nothing_but_the_lock(self, tmp_path, existed):
         out = tmp_path / "run"
         if existed:
             out.mkdir()
@@ -294,8 +295,20 @@ class TestCleanup:
 
         with pytest.raises(TrainingError, match="diverged"):
             fail()
-        assert out.exists() == existed
-        assert files(tmp_path) == {}
+        assert files(tmp_path) == {"run/.lock": b""}
+        make(out)
+
+    def test_a_lock_that_others_wait_for_stays_in_place(self, tmp_path):
+        def fail():
+            with RunDirectory.open(tmp_path, config()):
+                locks.append((tmp_path / ".lock").stat().st_ino)
+                raise TrainingError("diverged")
+
+        locks = []
+        for _ in range(2):
+            with pytest.raises(TrainingError, match="diverged"):
+                fail()
+        assert locks == 2 * [(tmp_path / ".lock").stat().st_ino]
 
     def test_a_failure_while_results_are_written_leaves_the_old_ones(self, run, monkeypatch):
         def full(*_):
@@ -304,6 +317,35 @@ class TestCleanup:
         before = files(run)
         monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
         with pytest.raises(RunError, match="No space left on device"):
+            make(run, alpha=0.9)
+        assert files(run) == before
+        assert not drafts(run)
+
+    @pytest.mark.parametrize("function", ["mkdir", "replace"])
+    def test_so_does_one_of_the_directory(self, run, monkeypatch, function):
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def publish():
+            with RunDirectory(run).publish({}) as folder:
+                (folder / FINDINGS_FILE).write_text("{}")
+
+        monkeypatch.setattr(Path if function == "mkdir" else os, function, full)
+        with pytest.raises(RunError, match=f"Cannot write {run}.*: No space left"):
+            publish()
+        assert not drafts(run)
+
+    def test_a_defect_while_results_are_made_is_not_taken_for_one_of_writing(
+        self, run, monkeypatch
+    ):
+        """A missing template is an OSError, too."""
+
+        def fail(*_):
+            raise TemplateNotFound("nodes.html.j2")
+
+        before = files(run)
+        monkeypatch.setattr("egoscore.detect.render_report", fail)
+        with pytest.raises(TemplateNotFound):
             make(run, alpha=0.9)
         assert files(run) == before
         assert not drafts(run)

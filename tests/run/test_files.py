@@ -1,5 +1,6 @@
 """Files are either complete or not there; tensors carry a checksum; a directory can be locked."""
 
+import errno
 import json
 import os
 import random
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import torch
@@ -55,6 +57,31 @@ class TestReplacing:
             fail()
         assert path.read_text() == "old"
         assert names(tmp_path) == ["file"]
+
+    @pytest.mark.parametrize("defect", [OSError("ours"), FileNotFoundError(2, "missing", "ours")])
+    def test_an_error_inside_is_not_taken_for_one_of_writing(self, tmp_path, defect):
+        with pytest.raises(OSError, match="ours") as raised, replacing(tmp_path / "file"):
+            raise defect
+        assert raised.value is defect
+        assert names(tmp_path) == []
+
+    @pytest.mark.parametrize("function", ["open", "fsync", "replace"])
+    def test_what_the_system_refuses_is_reported(self, tmp_path, monkeypatch, function):
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        place = Path if function == "replace" else os
+        monkeypatch.setattr(place, function, full)
+        with pytest.raises(RunError, match=f"Cannot write {tmp_path / 'file'}: No space left"):
+            write_text(tmp_path / "file", "new")
+
+    def test_so_is_a_full_disk_while_the_content_is_written(self, tmp_path, monkeypatch):
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "write_text", full)
+        with pytest.raises(RunError, match=f"Cannot write {tmp_path / 'file'}: No space left"):
+            write_text(tmp_path / "file", "new")
 
     def test_the_content_is_flushed_to_disk_before_the_rename(self, tmp_path, monkeypatch):
         path, seen = tmp_path / "file", []

@@ -231,3 +231,25 @@ def test_an_internal_error_is_not_reported_as_damage(tmp_path, monkeypatch):
     monkeypatch.setattr(graph_store, "FeatureColumn", fail)
     with pytest.raises(TypeError, match="a bug"):
         load_graph(tmp_path)
+
+
+def test_codes_of_categories_come_back_unchanged(tmp_path):
+    graph = generate_network(80, 200, 4, seed=1)
+    codes = {"country": np.arange(80, dtype=np.int32) - 1, "x0": np.zeros(80, dtype=np.int32)}
+    found = stored(replace(graph, categories=codes), tmp_path)
+    assert list(found.categories) == list(codes)
+    for name, expected in codes.items():
+        np.testing.assert_array_equal(found.categories[name], expected)
+        assert found.categories[name].dtype == np.int32
+    assert found.fingerprint() == graph.fingerprint()
+
+
+def test_names_come_back_and_leave_the_fingerprint_alone(tmp_path):
+    graph = generate_network(5, 6, 2)
+    names = np.array(["Ann", "Bob", "two\nlines", "漢字", "4"], dtype=np.dtypes.StringDType())
+    found = stored(replace(graph, names=names), tmp_path)
+    assert found.names.tolist() == names.tolist()
+    assert found.ids.tolist() == graph.ids.tolist()
+    assert found.fingerprint() == graph.fingerprint()
+    (tmp_path / "without").mkdir()
+    assert stored(graph, tmp_path / "without").names is None

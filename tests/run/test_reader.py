@@ -14,12 +14,12 @@ from run.samples import ORIGIN, QUICK_DEFAULT, SMALL, drafts, files
 from egoscore import EgoScore, generate_network
 from egoscore.cli import main
 from egoscore.detect import detect
-from egoscore.errors import InputError, RunError
+from egoscore.errors import InputError, RunError, VersionError
 from egoscore.report.html import write_report
 from egoscore.report.ranking import id_column
-from egoscore.run.files import save_json
+from egoscore.run.files import load_tensors, lock_directory, save_json, save_tensors
 from egoscore.run.graph_store import save_graph
-from egoscore.run.reader import Run, needing
+from egoscore.run.reader import Run, needing, reading
 from egoscore.run.tables import write_table
 
 SAME_COMMAND = "run the same `egoscore detect` command again"
@@ -208,6 +208,107 @@ class TestDamage:
         del config[lost]
         (run / "config.json").write_text(json.dumps(config))
         assert OTHER_DIRECTORY in call("report", run)
+
+
+class TestLock:
+    """Nothing is read while `detect` replaces it."""
+
+    @pytest.fixture
+    def impatient(self, monkeypatch):
+        monkeypatch.setattr("egoscore.run.reader._PATIENCE", 0.0)
+
+    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.parametrize("command", FILES)
+    def test_a_command_is_refused_meanwhile(self, call, run, command):
+        with lock_directory(run):
+            message = call(command, run)
+        assert message.count("\n") == 1
+        assert "Another process" in message
+        assert call(command, run) == ""
+
+    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.parametrize(
+        "read",
+        [
+            EgoScore.load,
+            lambda run: EgoScore.load(run / "model.safetensors"),
+            lambda run: Run.open(run).detector(EgoScore.load),
+            lambda run: Run.open(run).graph,
+        ],
+    )
+    def test_so_is_a_program(self, run, read):
+        with lock_directory(run), pytest.raises(RunError, match="Another process"):
+            read(run)
+        read(run)
+
+    @pytest.mark.usefixtures("impatient")
+    def test_so_is_an_explanation_that_needs_the_graph(self, run):
+        detector = EgoScore.load(run)
+        with lock_directory(run), pytest.raises(RunError, match="Another process"):
+            detector.explain(7)
+        assert detector.explain(7).node == "7"
+
+    @pytest.mark.usefixtures("impatient")
+    def test_reading_keeps_others_out_and_may_be_nested(self, run):
+        with reading(run), reading(run / ".." / run.name):
+            pass
+        with reading(run):
+            with reading(run):
+                pass
+            with pytest.raises(RunError, match="Another process"), lock_directory(run):
+                pass
+        with lock_directory(run):
+            pass
+
+    def test_a_model_is_not_combined_with_the_graph_of_a_later_run(self, run):
+        detector = EgoScore.load(run)
+        shutil.rmtree(run)
+        other = generate_network(40, 100, 3, seed=5)
+        detect(other, ORIGIN, EgoScore(**QUICK_DEFAULT), run)
+        with pytest.raises(RunError, match="load the detector again"):
+            detector.explain(7)
+        assert EgoScore.load(run).explain(7).num_nodes == 40
+
+    def test_a_folder_without_a_run_gets_no_lock(self, run, tmp_path):
+        (tmp_path / "models").mkdir()
+        shutil.copy(run / "model.safetensors", tmp_path / "models")
+        EgoScore.load(tmp_path / "models")
+        assert list(files(tmp_path / "models")) == ["model.safetensors"]
+
+
+class TestOtherVersions:
+    """A whole file of another version is not damage: the same command would be refused."""
+
+    def test_of_the_model(self, call, run, tmp_path):
+        file = run / "model.safetensors"
+        tensors, about = load_tensors(file)
+        save_tensors(file, tensors, about | {"format_version": about["format_version"] - 1})
+        with pytest.raises(VersionError):
+            Run.open(run).detector(EgoScore.load)
+        message = call("explain", run)
+        assert str(file) in message
+        assert message.count("\n") == 1
+        assert "damaged" not in message
+        make(tmp_path / "elsewhere")
+        assert call("explain", tmp_path / "elsewhere") == ""
+
+    @pytest.mark.parametrize("version", [None, 0, 2])
+    def test_of_the_findings(self, call, run, version):
+        record = Run.open(run).findings | {"format_version": version}
+        save_json(run / "findings.json", json.dumps(record))
+        message = call("report", run)
+        assert "findings.json" in message
+        assert message.count("\n") == 1
+        assert "damaged" not in message
+        with pytest.raises(VersionError):
+            write_report(run)
+
+    def test_a_file_that_is_no_model_is_damage(self, run):
+        file = run / "model.safetensors"
+        tensors, about = load_tensors(file)
+        save_tensors(file, tensors, about | {"format": "another"})
+        with pytest.raises(RunError, match=SAME_COMMAND):
+            Run.open(run).detector(EgoScore.load)
 
 
 class TestBugs:

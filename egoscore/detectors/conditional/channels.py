@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.homophily import ONE_STEP, TWO_STEPS, dirichlet_energy
-from egoscore.detectors.conditional.model import ConditionalModel, View
+from egoscore.detectors.conditional.model import ConditionalModel
+from egoscore.detectors.conditional.view import View
 from egoscore.progress import Bars, no_bars
 
 
@@ -33,6 +34,16 @@ class Measurement:
         return self.model.whitening.apply(self.view.features)
 
     @cached_property
+    def numbers(self) -> tuple[Floats, Floats]:
+        """The surprises (N,) of numbers: by themselves, and given everything else."""
+        return self.model.extremes.numbers.largest(self.view)
+
+    @cached_property
+    def positions(self) -> dict[str, Floats]:
+        """The surprises (N,) of what is counted in the graph."""
+        return self.model.extremes.position.surprises(self.view)
+
+    @cached_property
     def residuals(self) -> tuple[Floats, Floats]:
         """Squared errors (N,) of the linear denoiser, and of the one with neural networks."""
         seed = self.model.seed if self.is_training else None
@@ -45,7 +56,9 @@ class Channel:
 
     Attributes: `name` of its column; the `question` it answers, "" for one that is only shown;
     `label`, what it measures, for a reader; `measure`, the function that computes it, (N,);
-    `is_log` whether its logarithm is calibrated; `floor`, values below which count as that much.
+    `is_log` whether its logarithm is calibrated; `floor`, values below which count as that much;
+    `discount`, of a channel that is a surprise already, how much rarer than others it must be, as
+    a logarithm, because such values are often harmless.
     """
 
     name: str
@@ -54,9 +67,12 @@ class Channel:
     measure: Callable[[Measurement], Floats]
     is_log: bool = True
     floor: float = 1e-9
+    discount: float | None = None
 
     def scaled(self, values: Floats) -> NDArray[np.floating]:
         """Values (N,) on the scale on which they are calibrated."""
+        if self.discount is not None:
+            return values
         return np.log(np.maximum(values, np.float32(self.floor))) if self.is_log else values
 
 
@@ -126,13 +142,57 @@ CHANNELS = {
             lambda m: m.model.place.clustering(m.view.structure),
             is_log=False,
         ),
+        Channel(
+            "extreme_value",
+            "extremes",
+            "how rare its most extreme number is by itself",
+            lambda m: m.numbers[0],
+            discount=0.5,
+        ),
+        Channel(
+            "contradicted_value",
+            "extremes",
+            "how rare its most extreme number is given its neighbours and other columns",
+            lambda m: m.numbers[1],
+            discount=1.0,
+        ),
+        Channel(
+            "unexpected_category",
+            "extremes",
+            "how rare its most unexpected category is given its neighbours and other columns",
+            lambda m: m.model.extremes.categories.largest(m.view),
+            discount=0.0,
+        ),
+        Channel(
+            "many_neighbours",
+            "extremes",
+            "how rare its number of neighbours is, or of links in one direction",
+            lambda m: m.model.extremes.position.most_links(m.positions),
+            discount=2.0,
+        ),
+        Channel(
+            "many_strangers",
+            "extremes",
+            "how rare its number of neighbours is that share no other neighbour with it",
+            lambda m: m.positions["strangers"],
+            discount=1.0,
+        ),
+        Channel(
+            "closed_clique",
+            "extremes",
+            "how rare its largest clique is that has no other neighbours in common",
+            lambda m: m.positions["clique"],
+            discount=0.0,
+        ),
     )
 }
 QUESTIONS = {
     "features": "Do its features match what its neighbours predict?",
     "company": "Is it similar to the nodes it is linked to?",
     "place": "Is its position in the graph unusual?",
+    "extremes": "Is a single value or count extreme, or contradicted by everything else?",
 }
+ALONE = "extremes"  # the question that one channel answers, whatever the others say
 
 
 def channels_of(question: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from egoscore.detectors.conditional.mlp import (
 )
 from egoscore.detectors.conditional.ridge import Context
 from egoscore.detectors.conditional.settings import ConditionalSettings
+from egoscore.detectors.serialization import shapes
 from egoscore.errors import RunError
 from egoscore.random import Purpose, uniforms
 
@@ -74,7 +75,7 @@ class CentreModel:
         centres = _centres(context, known, white, _linear(context, known, white, held_out=True))
         trained = []
         for number in range(NUM_NETWORKS):
-            kept = _load(store, number)
+            kept = _load(store, number, centres, settings)
             if kept is None:
                 others = np.flatnonzero(~_held_out(number, folds))
                 kept = train_centre(centres, others, settings, seed, number, advance)
@@ -147,15 +148,22 @@ def _save(store: Store, number: int, network: CentreNetwork, losses: list[float]
     store.save(f"network-{number}", network.state_dict(), facts)
 
 
-def _load(store: Store | None, number: int) -> tuple[CentreNetwork, list[float]] | None:
+def _load(
+    store: Store | None, number: int, centres: Centres, settings: ConditionalSettings
+) -> tuple[CentreNetwork, list[float]] | None:
     """A network that was finished earlier; a damaged or outdated one is trained again."""
     try:
         kept = None if store is None else store.load(f"network-{number}")
-        if kept is None or kept[1].get("format_version") != FORMAT_VERSION:
-            return None
-        return CentreNetwork.restored(kept[0]), kept[1]["losses"]
-    except (RunError, KeyError, RuntimeError):  # the latter from torch: shapes that do not fit
+    except RunError:
         return None
+    if kept is None or kept[1].get("format_version") != FORMAT_VERSION:
+        return None
+    weights, facts = kept
+    network = CentreNetwork.untrained(centres, settings)
+    if shapes(weights) != shapes(network.state_dict()):
+        return None
+    network.load_state_dict(weights)
+    return network, facts["losses"]
 
 
 _UNIT = Distance(np.zeros(0), np.zeros((0, 0)))

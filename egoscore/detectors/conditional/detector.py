@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from egoscore.detectors.base import Detector, Facts, Job, Losses
-from egoscore.detectors.conditional.caveats import caveats, overlooked
+from egoscore.detectors.conditional.caveats import caveats
 from egoscore.detectors.conditional.channels import QUESTIONS, Measurement, measure
-from egoscore.detectors.conditional.explain import ConditionalExplainer
+from egoscore.detectors.conditional.explain import ConditionalExplainer, in_order
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.scoring import ChannelTable, Scoring
 from egoscore.detectors.conditional.settings import ConditionalSettings
@@ -62,25 +62,22 @@ class ConditionalDetector(Detector):
     def p_values(
         self, score: NDArray[np.float64], training_score: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        return np.exp(-score)
+        return self.scoring.total.p_value(score)
 
     def answers(self, table: ChannelTable, nodes: Sequence[int]) -> list[dict[str, float]]:
-        return [{q: float(v[node]) for q, v in table.questions.items()} for node in nodes]
+        rows = [{q: float(v[node]) for q, v in table.questions.items()} for node in nodes]
+        return [in_order(row) for row in rows]
 
     def caveats(
         self, graph: AttributedGraph, table: ChannelTable, num_significant: int
     ) -> list[Note]:
         return caveats(self.learned, graph, table, num_significant)
 
-    def overlooked(
-        self, graph: AttributedGraph, table: ChannelTable, listed: Sequence[int]
-    ) -> list[int]:
-        return overlooked(self.learned, graph, table, listed)
-
     def explainer(
         self, graph: AttributedGraph, table: ChannelTable, job: Job
     ) -> ConditionalExplainer:
-        return ConditionalExplainer(self.learned, graph, table, self._is_training(graph))
+        shifts, is_training = self.scoring.shifts, self._is_training(graph)
+        return ConditionalExplainer(self.learned, graph, table, shifts, is_training)
 
     @property
     def model(self) -> ConditionalModel:
@@ -114,6 +111,6 @@ def _asked(model: ConditionalModel, graph: AttributedGraph) -> list[str]:
     where the features are the structure.
     """
     if graph.is_structural:
-        return ["place"]
+        return ["place", "extremes"]
     left_out = () if model.has_homophily else ("company",)
     return [question for question in QUESTIONS if question not in left_out]

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.detectors.conditional.denoiser import folds_of
-from egoscore.detectors.conditional.model import ConditionalModel, context_of
-from egoscore.detectors.conditional.neighbours import clipped, neighbour_mean
+from egoscore.detectors.conditional.model import ConditionalModel
+from egoscore.detectors.conditional.neighbours import clipped, neighbour_mean, surplus
 from egoscore.detectors.conditional.preprocess import preprocess
+from egoscore.detectors.conditional.view import context_of
 from egoscore.graph import AttributedGraph
 
 
@@ -37,16 +38,18 @@ def expect(
 ) -> Expectation:
     """The expectation of `nodes` (n,); only their neighbours are read.
 
-    `structure` (N, 7) is that of the whole graph. Nodes of the training graph are predicted by
+    `structure` (N, S) is that of the whole graph. Nodes of the training graph are predicted by
     networks that were not trained on them.
     """
     observed = scaled_features(model, graph, nodes)
     links = graph.neighbours.to_scipy()[nodes]
     others = np.unique(links.indices)
     white = clipped(model.whitening.apply(scaled_features(model, graph, others)))
-    known = context_of(
-        neighbour_mean(links[:, others], white), structure[nodes] if model.uses_structure else None
-    )
+    means = [neighbour_mean(links[:, others], white)]
+    if graph.directed:
+        sent = graph.adjacency.to_scipy()
+        means.append(surplus(sent[nodes][:, others], sent[:, nodes][others].T, white))
+    known = context_of(means, structure[nodes] if model.uses_structure else None)
     folds = folds_of(graph.num_nodes, model.seed)[:, nodes] if is_training else None
     guess = model.centre.expected(known, model.whitening.apply(observed), folds)
     return Expectation(observed, model.whitening.revert(guess))

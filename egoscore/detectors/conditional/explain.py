@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.detectors.conditional.channels import CHANNELS
+from egoscore.detectors.conditional.channels import ALONE, CHANNELS
 from egoscore.detectors.conditional.contrast import two_away, unlike
 from egoscore.detectors.conditional.covariance import Floats, sample_rows, shrunk_covariance
 from egoscore.detectors.conditional.expectation import Expectation, expect, scaled_features
@@ -17,6 +17,7 @@ from egoscore.detectors.conditional.neighbours import clipped
 from egoscore.detectors.conditional.placement import Place
 from egoscore.detectors.conditional.preprocess import gap_covariance, gap_features
 from egoscore.detectors.conditional.scoring import ChannelTable
+from egoscore.detectors.conditional.standouts import Standouts
 from egoscore.detectors.conditional.ties import ScoredTies, score_ties
 from egoscore.explain.deviations import Ranges, Units, deviation_of, largest_deviations
 from egoscore.explain.explainer import (
@@ -40,8 +41,9 @@ from egoscore.explain.explanation import (
 )
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph
+from egoscore.graph.cliques import circles
 from egoscore.graph.feature_column import FeatureColumn
-from egoscore.graph.structure import STRUCTURE, describe_structure, structure
+from egoscore.graph.structure import STRUCTURE, describe_structure, structure_and_direction
 
 _NODES_TO_COMPARE = 5_000
 _MOSTLY = 0.5
@@ -59,10 +61,12 @@ class ConditionalExplainer(Explainer):
         model: ConditionalModel,
         graph: AttributedGraph,
         table: ChannelTable,
+        shifts: dict[str, float],
         is_training: bool,
     ) -> None:
         self.model, self.graph, self.table = model, graph, table
-        self.structure = structure(graph)
+        self.standouts = Standouts(model, graph, shifts, circles(graph))
+        self.structure = structure_and_direction(graph)
         self.units = Units.of(graph, model.scaling)
         self.places = Ranges.of(self.structure, model.place.mean)
         self.is_training = is_training
@@ -91,6 +95,7 @@ class ConditionalExplainer(Explainer):
 
     def reasons(self, node: int) -> Reasons:
         answers = {name: float(v[node]) for name, v in self.table.questions.items()}
+        extremes = self.standouts.of(node)
         expectation = self._expect(np.array([node]))
         rest, sizes = self.usual.unexplained(expectation.errors[0])
         raw = self.graph.features[node]
@@ -108,18 +113,19 @@ class ConditionalExplainer(Explainer):
         components = components_of(self._measured, group, node)
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
-            questions=by_strength(answers),
-            causes=_causes(answers, follows),
+            questions=in_order(answers),
+            causes=_causes(answers, follows, bool(extremes)),
             features=features if self._uses_features else (),
             structure=place,
             surprising=ties.surprising(MOST),
             expected=ties.expected(MOST),
+            extremes=extremes,
             unlike=self._unlike(node, raw, expectation.observed[0], around, components),
             energy_before=float(before.mean()),
             energy_after=float(after.mean()),
             components=components,
             compared_with=describe_peers(self.table.ego_size, group),
-            picture=self._picture(node, ties, expectation, self._shown(furthest, place[0])),
+            picture=self._picture(node, ties, expectation, self._shown(furthest, place)),
         )
 
     def _unlike(
@@ -137,11 +143,12 @@ class ConditionalExplainer(Explainer):
             around = scaled_features(self.model, self.graph, two_away(self.graph, node))
         return unlike(raw, own, around, self.usual.deviation, self.units, _MOST_UNLIKE)
 
-    def _shown(self, furthest: int, place: Deviation) -> int:
+    def _shown(self, furthest: int, place: Sequence[Deviation]) -> int:
         """The feature that a picture shows: the one with the largest deviation."""
         if self._uses_features:
             return furthest
-        return [column.title for column in describe_structure()].index(place.name)
+        features = [column.title for column in describe_structure()]  # also of a directed graph
+        return next(features.index(one.name) for one in place if one.name in features)
 
     def _picture(
         self, node: int, ties: ScoredTies, expectation: Expectation, shown: int
@@ -179,12 +186,25 @@ def _energies(own: Floats, others: Floats) -> Floats:
     return energies
 
 
-def _causes(answers: dict[str, float], company_follows: bool) -> tuple[str, ...]:
+def in_order(answers: dict[str, float]) -> dict[str, float]:
+    """Answers by question, strongest first; one that counts by itself is first if it counts."""
+    ordered = by_strength({name: answer for name, answer in answers.items() if name != ALONE})
+    single = {ALONE: answers[ALONE]} if ALONE in answers else {}
+    return single | ordered if answers.get(ALONE) else ordered | single
+
+
+def _causes(
+    answers: dict[str, float], company_follows: bool, stands_out: bool = False
+) -> tuple[str, ...]:
     """The strong answers, strongest first; company comes after features if it follows from them.
 
-    It does if one column accounts for most of the unexpected difference to the neighbours.
+    It does if one column accounts for most of the unexpected difference to the neighbours. A single
+    quantity that stands out comes first: it can be checked at once, and the other answers may
+    follow from it.
     """
-    causes = causes_of(answers)
+    causes = causes_of({name: answer for name, answer in answers.items() if name != ALONE})
+    if stands_out:
+        causes = (ALONE, *causes)
     if not company_follows or "features" not in causes or "company" not in causes:
         return causes
     others = [cause for cause in causes if cause != "company"]
@@ -209,14 +229,14 @@ def fit_usual_errors(
 def unusual_position(
     place: Place, structure: NDArray[np.float64], ranges: Ranges
 ) -> tuple[Deviation, ...]:
-    """Observed and expected structure (7,) of one node, largest deviation first.
+    """Observed and expected structure (S,) of one node, largest deviation first.
 
     The expected number of neighbours is the mean; the rest is predicted from that number, within
     `ranges`. A very unusual number of neighbours comes before everything else.
     """
     observed, ought, sizes = place.compare(structure)
     expected, left = ranges.clip_expected(observed, ought)
-    sizes, columns = sizes * left, describe_structure()
+    sizes, columns = sizes * left, describe_structure(len(structure) > len(STRUCTURE))
     far = np.abs(sizes)
     far[_DEGREE] = np.inf if far[_DEGREE] >= _VERY_FAR else far[_DEGREE]
     return tuple(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from egoscore.detectors.conditional.channels import channels_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explainer import shortened
-from egoscore.explain.explanation import Component, Deviation, Reasons, Tie
+from egoscore.explain.explanation import Component, Deviation, Extreme, Reasons, Tie
 from egoscore.explain.sentences import by_column, clause, multiple, off
+from egoscore.text import counted
 
 _HIGH_PERCENTILE = 95.0
 
@@ -95,17 +96,94 @@ def _place_in_short(reasons: Reasons) -> str:
     return off(far[0]) if far else "unusual as a whole"
 
 
+def _about_extremes(reasons: Reasons) -> str:
+    return "; ".join(_fact(one) for one in reasons.extremes[:2])
+
+
+def _fact(one: Extreme) -> str:
+    """A quantity that stands out by itself, next to those of the other nodes."""
+    nodes = counted(one.num_nodes, "node")
+    if one.kind in ("above", "below"):
+        own = f"its {one.name} is {one.observed}"
+        if one.count == 1:
+            return f"{own}; the next {_SIDE[one.kind]} of {nodes} is {one.other}"
+        return f"{own}; only {one.count:,} of {nodes} have {_AS_FAR[one.kind]}"
+    if one.kind in ("more", "less"):
+        return (
+            f"its {one.name} is {one.observed}, where its neighbours and its other columns suggest "
+            f"{one.other}"
+        )
+    if one.kind == "category":
+        return f"its {one.name} is {one.observed}; {_others_have(one)}"
+    if one.kind in _LINKED:
+        return _many_links(one, nodes)
+    if one.kind == "strangers":
+        some = one.observed.replace(" of ", " of its ")
+        return (
+            f"{some} neighbours are linked to none of its other neighbours (expected: {one.other})"
+        )
+    return (
+        f"it is one of {one.observed} nodes that are all linked to each other and have hardly any "
+        "other neighbours in common"
+    )
+
+
+def _many_links(one: Extreme, nodes: str) -> str:
+    own, next_highest = _LINKED[one.kind]
+    if one.count == 1:
+        compared = next_highest.format(nodes=nodes, count=one.other)
+    else:
+        compared = f"only {one.count:,} of {nodes} have as many"
+    return f"{own.format(count=one.observed)}; {compared}"
+
+
+def _others_have(one: Extreme) -> str:
+    """What the neighbours have instead, if most of them agree, or what everything suggests."""
+    most, is_counted, value = one.other.partition(": ")
+    if is_counted:
+        return f"{most} have {value}"
+    return f"its neighbours and its other columns suggest {one.other}"
+
+
+def _extreme_in_short(reasons: Reasons) -> str:
+    one = reasons.extremes[0]
+    if one.kind in ("above", "below"):
+        beside = f"next {_SIDE[one.kind]}: {one.other}" if one.count == 1 else f"{one.count:,} such"
+        return f"{one.name} is {one.observed} ({beside})"
+    if one.kind in ("more", "less"):
+        return f"{one.name} is {one.observed} (expected: {one.other})"
+    if one.kind == "category":
+        return f"{one.name} is {one.observed} (expected: {one.other})"
+    if one.kind in _LINKED:
+        own, _ = _LINKED[one.kind]
+        return own.format(count=one.observed).removeprefix("it ").removeprefix("has ")
+    if one.kind == "strangers":
+        return f"{one.observed} neighbours linked to none of the others"
+    return f"in a clique of {one.observed} otherwise unrelated nodes"
+
+
+_LINKED = {  # by the kind of an extreme: what a node has, and the next one
+    "degree": ("it has {count} neighbours", "the next highest of {nodes} has {count}"),
+    "sent": ("it links to {count} nodes", "the next highest of {nodes} links to {count}"),
+    "received": ("{count} nodes link to it", "the next highest of {nodes} is linked to by {count}"),
+}
+_SIDE = {"above": "highest", "below": "lowest"}
+_AS_FAR = {"above": "as much or more", "below": "as little or less"}
+
+
 def _listed(ties: Sequence[Tie]) -> str:
-    return " and ".join(shortened(tie.node) for tie in ties)
+    return " and ".join(shortened(tie.shown) for tie in ties)
 
 
 PHRASES = {
     "features": _about_features,
     "company": lambda reasons: _company(reasons)[0],
     "place": _about_place,
+    "extremes": _about_extremes,
 }
 IN_SHORT = {
     "features": _features_in_short,
     "company": lambda reasons: _company(reasons)[1],
     "place": _place_in_short,
+    "extremes": _extreme_in_short,
 }

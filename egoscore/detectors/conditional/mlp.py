@@ -65,6 +65,11 @@ class CentreNetwork(nn.Module):
         self.layers = Mlp(2 * num_axes + num_known + 5, hidden_size, hidden_size, num_axes)
 
     @classmethod
+    def untrained(cls, centres: Centres, settings: ConditionalSettings) -> CentreNetwork:
+        """A network for these nodes."""
+        return cls(centres.white.shape[1], centres.known.shape[1], settings.hidden_size)
+
+    @classmethod
     def restored(cls, weights: Mapping[str, Tensor]) -> CentreNetwork:
         """The network with these weights, from whose shapes its size follows."""
         first, last = weights["layers.layers.0.weight"], weights["layers.layers.2.weight"]
@@ -99,7 +104,7 @@ def train_centre(
     advance: Callable[[int], None] = lambda count: None,
 ) -> tuple[CentreNetwork, list[float]]:
     """A network trained to denoise the centres of `nodes` alone, and its losses."""
-    network = CentreNetwork(centres.white.shape[1], centres.known.shape[1], settings.hidden_size)
+    network = CentreNetwork.untrained(centres, settings)
     network.initialise(seed, fold)
     if len(nodes) == 0:  # two or three nodes in all: nothing to learn from
         advance(settings.updates)

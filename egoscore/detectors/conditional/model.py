@@ -5,70 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from egoscore.detectors.base import Job
-from egoscore.detectors.conditional.covariance import Floats
+from egoscore.detectors.base import Job, require_same_direction
 from egoscore.detectors.conditional.denoiser import NUM_NETWORKS, CentreModel
+from egoscore.detectors.conditional.extremes import Extremes
 from egoscore.detectors.conditional.homophily import ONE_STEP, TWO_STEPS, LinkCorrelations
-from egoscore.detectors.conditional.neighbours import Neighbours, clipped
 from egoscore.detectors.conditional.placement import Place
 from egoscore.detectors.conditional.preprocess import (
     Scale,
     fit_scale,
     gap_covariance,
     gap_features,
-    preprocess,
 )
 from egoscore.detectors.conditional.settings import ConditionalSettings
+from egoscore.detectors.conditional.view import View
 from egoscore.detectors.conditional.whitening import Whitening
 from egoscore.graph import AttributedGraph
-from egoscore.graph.structure import STRUCTURE, structure
-
-_DEGREE = STRUCTURE.index("log_degree")
-
-
-@dataclass(frozen=True)
-class View:
-    """A graph as the detector sees it: what all channels need, computed once.
-
-    Attributes: `features` (N, F) scaled; `near` the neighbours; `structure` (N, 7);
-    `uses_structure` whether features are predicted from the structure, too.
-    """
-
-    features: Floats
-    near: Neighbours
-    structure: NDArray[np.float64]
-    uses_structure: bool
-
-    @classmethod
-    def of(cls, graph: AttributedGraph, scaling: Scale, uses_structure: bool) -> View:
-        """The view of a graph with the features the scaling was fitted to."""
-        scaling.linear.require_fitting(graph)
-        features = preprocess(scaling, graph)
-        return cls(features, Neighbours.of(graph), structure(graph), uses_structure)
-
-    @property
-    def ego_size(self) -> NDArray[np.int64]:
-        """The number of nodes in every ego-graph, (N,)."""
-        return self.near.degree.astype(np.int64) + 1
-
-    def context(self, white: Floats) -> Floats:
-        """What is known about a node without looking at its own features, (N, C)."""
-        means = self.near.mean(clipped(white))
-        return context_of(means, self.structure if self.uses_structure else None)
-
-
-def context_of(means: Floats, structure: NDArray[np.float64] | None) -> Floats:
-    """The context of nodes: the means (N, k) of their neighbours and their structure (N, 7).
-
-    It is NaN for a node without neighbours.
-    """
-    if structure is None:
-        return means
-    known: Floats = np.column_stack([means, structure.astype(np.float32)])
-    known[structure[:, _DEGREE] == 0.0] = np.nan
-    return known
+from egoscore.graph.structure import STRUCTURE
 
 
 @dataclass(frozen=True)
@@ -76,9 +29,9 @@ class ConditionalModel:
     """Everything learned about features, neighbours and structure; not how scores are calibrated.
 
     Attributes: `seed` of the training; `scaling` and `whitening` of the features; `next_to` and
-    `two_away`, the correlations of nodes one and two steps apart; `centre` predicts
-    the features of a node from its neighbourhood; `place` knows the usual structure;
-    `uses_structure` is false where the features themselves are the structure.
+    `two_away`, the correlations of nodes one and two steps apart; `centre` predicts the features of
+    a node from its neighbourhood; `place` knows the usual structure, `extremes` what is usual for
+    single values; `uses_structure` is false where the features themselves are the structure.
     """
 
     seed: int
@@ -88,6 +41,7 @@ class ConditionalModel:
     two_away: LinkCorrelations
     centre: CentreModel
     place: Place
+    extremes: Extremes
     uses_structure: bool = True
 
     @classmethod
@@ -114,11 +68,18 @@ class ConditionalModel:
             unseen = None if unseen is None else whitening.covariance(unseen)
             centre = CentreModel.fit(known, white, settings, seed, job.store, advance, unseen)
         place = Place.fit(view.structure, seed)
-        parts = (scaling, whitening, next_to, two_away, centre, place)
+        extremes = Extremes.fit(view, seed)
+        parts = (scaling, whitening, next_to, two_away, centre, place, extremes)
         return cls(seed, *parts, view.uses_structure), view
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether it was fitted on a directed graph."""
+        return len(self.place.mean) > len(STRUCTURE)
 
     def view(self, graph: AttributedGraph) -> View:
         """Another graph, or the same again, as the model sees it."""
+        require_same_direction(self.is_directed, graph)
         return View.of(graph, self.scaling, self.uses_structure)
 
     @property

@@ -12,6 +12,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.jit import compiled
 
 Floats = NDArray[np.float32]
+Links = sparse.csr_array | sparse.csc_array
 _LIMIT = 3.0  # deviations
 
 
@@ -21,12 +22,14 @@ class Neighbours:
 
     Attributes:
         links: (N, N) ones. degree: (N,) how many neighbours. back: (N,) the chance that a random
-            walk of two steps ends where it began.
+            walk of two steps ends where it began. out: (N, N) ones, the links of a directed graph
+            from rows to columns; None where links have no direction.
     """
 
     links: sparse.csr_array
     degree: Floats
     back: Floats
+    out: sparse.csr_array | None = None
 
     @classmethod
     def of(cls, graph: AttributedGraph) -> Neighbours:
@@ -34,7 +37,8 @@ class Neighbours:
         links = graph.neighbours.to_scipy()
         degree = graph.neighbours.degrees.astype(np.float32)
         share = _divided(np.ones_like(degree), degree)
-        return cls(links, degree, share * (links @ share))
+        out = graph.adjacency.to_scipy() if graph.directed else None
+        return cls(links, degree, share * (links @ share), out)
 
     @property
     def has_one_step(self) -> NDArray[np.bool_]:
@@ -49,6 +53,15 @@ class Neighbours:
     def mean(self, values: Floats) -> Floats:
         """Mean over the neighbours of `values` (N, C), zero where there are none."""
         return neighbour_mean(self.links, values, self.degree)
+
+    def means(self, values: Floats) -> list[Floats]:
+        """Means over neighbours of `values` (N, C) by which a node is predicted, (N, C) each.
+
+        In a directed graph the second is by how much the mean of those that a node links to
+        exceeds the mean of those that link to it; see `surplus`.
+        """
+        both = [self.mean(values)]
+        return both if self.out is None else [*both, surplus(self.out, self.out.T, values)]
 
     def mean_two_steps(self, values: Floats) -> Floats:
         """Mean of `values` (N, C) where a walk of two steps ends, not counting the way back."""
@@ -69,6 +82,21 @@ def neighbour_mean(links: sparse.csr_array, values: Floats, degree: Floats | Non
     if degree is None:
         degree = np.diff(links.indptr).astype(np.float32)
     return _divided(links @ values, degree[:, None])
+
+
+def surplus(sent: Links, received: Links, values: Floats) -> Floats:
+    """The mean of `values` (M, C) where links lead to, less that where they come from, (n, C).
+
+    `sent` and `received` (n, M) are ones. A mean over no node is zero. Together with the mean over
+    all neighbours this is as much as the means in both directions, but nothing is lost on nodes
+    with links in one direction where direction does not matter.
+    """
+    means = (
+        _divided(links @ values, links.sum(axis=1).astype(np.float32)[:, None])
+        for links in (sent, received)
+    )
+    difference: Floats = np.subtract(*means)
+    return difference
 
 
 def clipped(values: Floats, own: Floats | None = None) -> Floats:

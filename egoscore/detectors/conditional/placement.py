@@ -34,7 +34,7 @@ class Place:
 
     @classmethod
     def fit(cls, structure: NDArray[np.float64], seed: int) -> Place:
-        """From the structure (N, 7) of all nodes, or of many."""
+        """From the structure (N, S) of all nodes, or of many."""
         structure = structure[sample_rows(len(structure), _MOST_NODES, seed)]
         mean, deviation = structure.mean(axis=0), _deviation(structure)
         overall = Distance.fit(((structure - mean) / deviation).astype(np.float32), seed)
@@ -46,7 +46,7 @@ class Place:
         return cls(mean, deviation, overall, coefficients, scale, given_degree)
 
     def distance(self, structure: NDArray[np.float64]) -> Floats:
-        """Squared distances (N,) of structures (N, 7) from the usual one."""
+        """Squared distances (N,) of structures (N, S) from the usual one."""
 
         def from_mean(rows: NDArray[np.float64]) -> Floats:
             usual = (rows - self.mean) / self.deviation
@@ -55,7 +55,7 @@ class Place:
         return _in_parts(from_mean, structure)
 
     def distance_given_degree(self, structure: NDArray[np.float64]) -> Floats:
-        """Squared distances (N,) of structures (N, 7) from what the degree predicts."""
+        """Squared distances (N,) of structures (N, S) from what the degree predicts."""
 
         def from_prediction(rows: NDArray[np.float64]) -> Floats:
             left = _others(rows) - _known(rows) @ self.coefficients
@@ -72,7 +72,7 @@ class Place:
         return structure[:, _CLUSTERING].astype(np.float32)
 
     def compare(self, structure: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Observed and expected structure of one node, and the deviation, (7,) each.
+        """Observed and expected structure of one node, and the deviation, (S,) each.
 
         The deviation is in standard deviations. The expected degree is the mean; the rest is
         predicted from the degree.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.detectors.calibration import Calibration
 from egoscore.detectors.conditional.by_size import BySize
-from egoscore.detectors.conditional.channels import CHANNELS, channels_of
+from egoscore.detectors.conditional.channels import ALONE, CHANNELS, channels_of
 from egoscore.detectors.conditional.covariance import Floats
+
+_LEAST_ALONE = 4.0  # one in fifty: what is less rare does not count by itself
+_FEWEST = 1.5  # logarithm of the number of nodes that may count in a small graph
+_TOP = 0.02
+_FOR_TIES = 0.01
 
 
 @dataclass(frozen=True)
@@ -19,8 +24,9 @@ class ChannelTable:
     """What was measured about every node.
 
     Attributes: `ego_size` (N,) nodes in the ego-graph; `channels` (N,) each, as measured;
-    `questions` (N,) each: minus the logarithm of how rare an answer is; `score` (N,) the same for
-    all answers together, among nodes with a similar number of neighbours. Higher is more abnormal.
+    `questions` (N,) each: minus the logarithm of how rare an answer is, 0 for one that counts by
+    itself where it does not; `score` (N,) the same for all answers together, among nodes with a
+    similar number of neighbours. Higher is more abnormal.
     """
 
     ego_size: NDArray[np.int64]
@@ -38,11 +44,18 @@ class ChannelTable:
 
 @dataclass(frozen=True)
 class Scoring:
-    """The calibrations of a training graph: what is usual for each channel and each question."""
+    """The calibrations of a training graph: what is usual for each channel and each question.
+
+    Attributes: `channels` by name, of those that are not surprises already; `shifts` of the others,
+    what the largest of many surprises has too much; `questions` by name; `by_size`, `together` of
+    all questions but `ALONE`; `total` of everything.
+    """
 
     channels: dict[str, Calibration]
+    shifts: dict[str, float]
     questions: dict[str, Calibration]
     by_size: BySize
+    together: Calibration
     total: Calibration
 
     @classmethod
@@ -54,19 +67,53 @@ class Scoring:
         compares_sizes: bool,
     ) -> Scoring:
         """From the channels (N,) of all nodes; by ego size unless that is part of the question."""
+        several = [question for question in questions if question != ALONE]
         known = {name: Calibration.fit(CHANNELS[name].scaled(v)) for name, v in channels.items()}
-        means = {question: _mean(question, channels, known) for question in questions}
+        shifts = {name: _shift(channels[name]) for name in channels_of(ALONE)}
+        means = {question: _mean(question, channels, known) for question in several}
         answered = {question: Calibration.fit(mean) for question, mean in means.items()}
         total = combine([answered[question].surprise(mean) for question, mean in means.items()])
         by_size = BySize.fit(total, ego_size) if compares_sizes else BySize.ignored()
-        return cls(known, answered, by_size, Calibration.fit(by_size.apply(total, ego_size)))
+        together = Calibration.fit(by_size.apply(total, ego_size))
+        draft = cls(known, shifts, answered, by_size, together, together)  # for a moment
+        largest = draft._largest(draft._answers(channels), ego_size)
+        return replace(draft, total=Calibration.fit(largest))
 
     def table(self, channels: dict[str, Floats], ego_size: NDArray[np.int64]) -> ChannelTable:
         """The answers and scores of nodes, given their channels."""
+        answers = self._answers(channels)
+        score = self.total.surprise(self._largest(answers, ego_size))
+        return ChannelTable(ego_size, channels, answers, score)
+
+    def standing_out(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
+        """How rare single quantities are (N,), by the channels of `ALONE`, discounts taken off."""
+        return {
+            name: np.maximum(channels[name] - shift - (CHANNELS[name].discount or 0.0), 0.0)
+            for name, shift in self.shifts.items()
+        }
+
+    def _answers(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
         means = {question: _mean(question, channels, self.channels) for question in self.questions}
         answers = {name: self.questions[name].surprise(mean) for name, mean in means.items()}
-        relative = self.by_size.apply(combine(list(answers.values())), ego_size)
-        return ChannelTable(ego_size, channels, answers, self.total.surprise(relative))
+        alone = np.max(list(self.standing_out(channels).values()), axis=0)
+        # what does not count by itself does not count
+        answers[ALONE] = np.where(alone > least_alone(self.together.count), alone, 0.0)
+        return answers
+
+    def _largest(
+        self, answers: dict[str, NDArray[np.float64]], ego_size: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """All questions together (N,), or the one that counts by itself where that is rarer."""
+        several = [values for name, values in answers.items() if name != ALONE]
+        together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
+        alone = answers[ALONE]
+        # members of a clique are equally rare
+        return np.where(alone > 0.0, np.maximum(alone + _FOR_TIES * together, together), together)
+
+
+def least_alone(num_nodes: int) -> float:
+    """How rare a single quantity must be to count by itself, among so many nodes."""
+    return min(_LEAST_ALONE, max(0.0, float(np.log(num_nodes)) - _FEWEST))
 
 
 def combine(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -87,3 +134,8 @@ def _mean(
     parts = [known[name].bounded_surprise(v) for name, v in zip(names, scaled, strict=True)]
     mean: NDArray[np.float64] = np.mean(parts, axis=0)
     return mean
+
+
+def _shift(surprises: Floats) -> float:
+    """By how much the largest (N,) of several surprises is too large where 2% of the nodes are."""
+    return max(0.0, float(np.quantile(surprises, 1.0 - _TOP)) + float(np.log(_TOP)))

@@ -21,14 +21,16 @@ _MISSED_SHOWN = 2
 class ScoredTies:
     """The edges of a node, and edges it lacks to nodes with shared neighbours.
 
-    Attributes: `others` (n,) numbers of nodes; `names` theirs; `present` (n,) whether they are
-    neighbours; `surprise` (n,) positive where that is unexpected.
+    Attributes: `others` (n,) numbers of nodes; `ids` theirs; `present` (n,) whether they are
+    neighbours; `surprise` (n,) positive where that is unexpected; `names` under which they are
+    shown, () for the ids.
     """
 
     others: NDArray[np.int64]
-    names: tuple[str, ...]
+    ids: tuple[str, ...]
     present: NDArray[np.bool_]
     surprise: NDArray[np.float64]
+    names: tuple[str, ...] = ()
 
     def surprising(self, most: int) -> tuple[Tie, ...]:
         """Edges that are unexpected, most surprising first."""
@@ -48,10 +50,10 @@ class ScoredTies:
         return places[np.argsort(-self.surprise[places], kind="stable")]
 
     def _ties(self, places: NDArray[np.int64] | list[int]) -> tuple[Tie, ...]:
-        return tuple(
-            Tie(self.names[p], round(float(self.surprise[p]), 3), bool(self.present[p]))
-            for p in places
-        )
+        parts = [(self.ids[p], float(self.surprise[p]), bool(self.present[p])) for p in places]
+        names = [self.names[p] if self.names else None for p in places]
+        pairs = zip(parts, names, strict=True)
+        return tuple(Tie(node, round(s, 3), there, name) for (node, s, there), name in pairs)
 
     def shown(self, most: int) -> tuple[list[int], int]:
         """Which nodes to draw, half of them unexpected neighbours, and how many are left out."""
@@ -86,7 +88,9 @@ def score_ties(model: ConditionalModel, graph: AttributedGraph, node: int) -> Sc
         )
         surprise = model.next_to.mismatch_of_pairs(own, theirs)
     surprise = np.where(present, surprise, -surprise)
-    return ScoredTies(others, tuple(str(graph.ids[other]) for other in others), present, surprise)
+    ids = tuple(str(graph.ids[other]) for other in others)
+    names = () if graph.names is None else tuple(map(graph.shown, others))
+    return ScoredTies(others, ids, present, surprise, names)
 
 
 def _candidates(graph: AttributedGraph, node: int, near: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,5 +32,5 @@ VOCABULARY = Vocabulary(
     contrast="The mean squared difference between the node and its neighbours is {before} "
     "(expected {after}), with every feature in standard deviations.",
     has_zero=True,
-    labels={"company": "similarity", "place": "position"},
+    labels={"company": "similarity", "place": "position", "extremes": "extreme"},
 )

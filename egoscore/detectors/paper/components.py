@@ -75,7 +75,7 @@ class ComponentTable:
     def from_columns(
         cls, columns: Mapping[str, NDArray[Any]], taus: Sequence[float], num_samples: int
     ) -> ComponentTable:
-        """The reverse of `columns`; a KeyError names a column that is missing."""
+        """The reverse of `columns`; all of `column_names` must be there."""
         values = [[columns[f"{name}@{tau:g}"] for name in LEVEL_COMPONENTS] for tau in taus]
         return cls(
             node=columns["node"],
@@ -99,6 +99,12 @@ class ComponentTable:
             taus=parts[0].taus,
             num_samples=parts[0].num_samples,
         )
+
+
+def column_names(taus: Sequence[float]) -> list[str]:
+    """The columns of a table with these noise levels."""
+    of_levels = (f"{name}@{tau:g}" for name in LEVEL_COMPONENTS for tau in taus)
+    return ["node", "ego_size", "energy", *of_levels]
 
 
 def binarise(adj: Tensor) -> Tensor:

@@ -65,7 +65,8 @@ class PaperDetector(Detector):
     def p_values(
         self, score: NDArray[np.float64], training_score: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        return np.exp(-Calibration.fit(training_score).surprise(score))
+        calibration = Calibration.fit(training_score)
+        return calibration.p_value(calibration.surprise(score))
 
     def answers(self, table: ComponentTable, nodes: Sequence[int]) -> list[dict[str, float]]:
         means = level_means(table)

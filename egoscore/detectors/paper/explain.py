@@ -97,6 +97,7 @@ class ReconstructionExplainer(Explainer):
             features=largest_deviations(raw, found.x[0], rest, sizes, self.units, MOST),
             structure=(_edges(found, usual.change_of_edges),),
             unlike=(),
+            extremes=(),
             surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],
             expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
             energy_before=float(self.table.energy[node]),
@@ -136,7 +137,12 @@ class ReconstructionExplainer(Explainer):
         share = np.maximum(found.restored_adj[0], found.restored_adj[:, 0])
         surprise = np.where(there, _LIKELY - share, share - _LIKELY)
         ties = [
-            Tie(str(self.graph.ids[other]), round(float(surprise[j]), 3), bool(there[j]))
+            Tie(
+                str(self.graph.ids[other]),
+                round(float(surprise[j]), 3),
+                bool(there[j]),
+                self.graph.name_of(other),
+            )
             for j, other in enumerate(found.members)
             if j and (there[j] or surprise[j] > 0)
         ]

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from egoscore.detectors.base import Facts, Store
+from egoscore.detectors.base import Facts, Store, require_same_direction
 from egoscore.detectors.paper.ego import EgoGraphs
 from egoscore.detectors.paper.generative import GenerativeModel
 from egoscore.detectors.paper.positions import NUM_POSITIONS, POSITIONS
@@ -19,7 +19,6 @@ from egoscore.detectors.paper.sde import SDES, Sde
 from egoscore.detectors.paper.settings import MODELS, PaperSettings
 from egoscore.detectors.paper.train import Checkpoints, TrainingState, train
 from egoscore.detectors.serialization import named_under, pack, unpack
-from egoscore.errors import InputError
 from egoscore.graph import AttributedGraph, FeatureScaling
 
 
@@ -59,12 +58,7 @@ class FittedModel:
 
     def scaled(self, graph: AttributedGraph) -> AttributedGraph:
         """The graph with features scaled and positions added as in training."""
-        if graph.directed != self.directed:
-            kinds = {True: "directed", False: "undirected"}
-            raise InputError(
-                f"The detector was fitted on a graph that is {kinds[self.directed]}, but this one "
-                f"is {kinds[graph.directed]}; both must be of the same kind."
-            )
+        require_same_direction(self.directed, graph)
         return with_positions(self.scaling.apply(graph), self.settings, self.seed)
 
     def cut(self, scaled: AttributedGraph, device: torch.device) -> EgoGraphs:

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from egoscore.detectors.base import Facts, Store
-from egoscore.detectors.paper.components import ComponentTable, measure
+from egoscore.detectors.paper.components import ComponentTable, column_names, measure
 from egoscore.detectors.paper.ego import padded_entries
 from egoscore.detectors.paper.model import FittedModel
 from egoscore.detectors.paper.settings import PaperSettings
@@ -81,12 +81,10 @@ def _load(
 ) -> ComponentTable | None:
     """The shard of these nodes if it was finished earlier with these settings."""
     columns, facts = store.load_shard(number) or ({}, {})
-    if facts != _facts(settings) or not np.array_equal(columns.get("node", ()), nodes):
+    is_whole = facts == _facts(settings) and set(columns) == set(column_names(facts["taus"]))
+    if not is_whole or not np.array_equal(columns["node"], nodes):
         return None
-    try:
-        return ComponentTable.from_columns(columns, **facts)
-    except KeyError:  # a column is missing
-        return None
+    return ComponentTable.from_columns(columns, **facts)
 
 
 def shards(ego_sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:

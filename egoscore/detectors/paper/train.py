@@ -19,7 +19,7 @@ from egoscore.detectors.paper.kernels.gradient import Noised
 from egoscore.detectors.paper.noise import EgoNoise
 from egoscore.detectors.paper.sde import END_TIME, SDES, Sde, perturb
 from egoscore.detectors.paper.settings import PaperSettings
-from egoscore.detectors.serialization import named_under
+from egoscore.detectors.serialization import named_under, shapes
 from egoscore.errors import RunError, TrainingError
 from egoscore.random import Keys, Purpose, uniforms
 
@@ -110,7 +110,7 @@ class Checkpoints:
         if kept is None:
             return
         tensors, facts = kept
-        if _shapes(tensors) != _shapes(state.tensors()):
+        if shapes(tensors) != shapes(state.tensors()):
             raise _unusable_checkpoint()
         state.restore(tensors, facts["epoch"], [(x, adj) for x, adj in facts["history"]])
 
@@ -123,10 +123,6 @@ class Checkpoints:
         self._store.save(_CHECKPOINT, state.tensors(), facts)
         self._store.save_losses(LOSSES, state.history)
         self._last_kept = time.monotonic()
-
-
-def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
 def _unusable_checkpoint() -> RunError:

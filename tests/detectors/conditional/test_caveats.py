@@ -1,4 +1,4 @@
-"""Caveats of the default detector, and nodes that its ranking may have overlooked."""
+"""Caveats of the default detector."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from egoscore import AttributedGraph, EgoScore, generate_network
-from egoscore.detectors.conditional.caveats import caveats, overlooked
-from egoscore.explain.explanation import HIGH, causes_of, far_by_itself
+from egoscore.detectors.conditional.caveats import caveats
+from egoscore.explain.explanation import HIGH, causes_of
 
 
 @pytest.fixture(scope="module")
@@ -105,54 +105,3 @@ def test_amounts_are_named(graph, fitted):
     notes = notes_of(changed, EgoScore(updates=3).fit(changed))
     assert notes["amounts"].fields == {"columns": ["x1"]}
     assert "amounts" not in notes_of(graph, fitted)
-
-
-@pytest.fixture(scope="module")
-def extreme():
-    """One value of node 5 is absurd, and node 9 is linked to half of the others."""
-    graph = generate_network(2000, 4000, 5, outlier_fraction=0, seed=3)
-    coo = graph.neighbours.to_scipy().tocoo()
-    others = np.setdiff1d(np.arange(0, 2000, 2), [9])
-    edges = np.hstack([[coo.row, coo.col], [np.full(len(others), 9), others]])
-    x = graph.features.copy()
-    x[5, 3] = 1e5
-    changed = AttributedGraph.from_edges(edges, x)
-    return changed, EgoScore(updates=20).fit(changed)
-
-
-class TestOverlooked:
-    @staticmethod
-    def extremes(graph, fitted, listed=()):
-        """What is extreme about the nodes found, by node."""
-        rows = overlooked(fitted.detector_.learned, graph, fitted.components_, listed)
-        assert not set(rows) & set(listed)
-        found = zip(rows, map(far_by_itself, fitted.explain_rows(rows)), strict=True)
-        return {row: far.name for row, far in found if far is not None}
-
-    def test_an_absurd_value_and_an_absurd_degree_are_found(self, extreme):
-        found = self.extremes(*extreme)
-        assert found[5] == "x3"
-        assert found[9] == "number of neighbours"
-
-    def test_listed_nodes_are_passed_over(self, extreme):
-        assert not {5, 9} & set(self.extremes(*extreme, listed=[5, 9]))
-
-    def test_in_a_graph_without_outliers_nothing_is_extreme(self):
-        graph = generate_network(400, 1200, 5, outlier_fraction=0, seed=1)
-        assert self.extremes(graph, EgoScore(updates=5).fit(graph)) == {}
-
-    def test_one_number_among_many_columns_is_found(self):
-        graph = generate_network(300, 900, 5, outlier_fraction=0, seed=1)
-        x = np.random.default_rng(0).normal(8, 1, (300, 2500)).astype(np.float32)
-        x[7, 42] = 1000
-        wide = AttributedGraph.from_edges(np.array(graph.adjacency.to_scipy().nonzero()), x)
-        assert self.extremes(wide, EgoScore(updates=2).fit(wide))[7] == "x42"
-
-    def test_only_the_questions_asked_count(self, extreme):
-        """Where features are not compared, no node stands out by them."""
-        graph, fitted = extreme
-        table = fitted.components_
-        place = replace(table, questions={"place": table.questions["place"]})
-        found = overlooked(fitted.detector_.learned, graph, place, [])
-        assert 5 not in found
-        assert 9 in found

@@ -276,3 +276,38 @@ def test_parts_are_a_third_each_and_the_same_for_the_same_seed():
         np.testing.assert_allclose(np.bincount(one) / 9000, [1 / 3] * NUM_FOLDS, atol=0.03)
     assert np.mean(parts[0] == parts[1]) == pytest.approx(1 / 3, abs=0.03)
     assert not np.array_equal(parts, centre.folds_of(9000, 4))
+
+
+class TestKept:
+    """Networks of an earlier process."""
+
+    @pytest.mark.parametrize("change", ["size", "lost", "more"])
+    def test_one_that_does_not_fit_is_trained_again(self, change):
+        whole = Store()
+        fit(store=whole)
+        weights, facts = whole.kept["network-0"]
+        wrong = dict(weights)
+        name = next(iter(weights))
+        if change == "size":  # a whole network, of another size
+            wrong = CentreNetwork(3, 4, 5).state_dict()
+        elif change == "lost":
+            del wrong[name]
+        else:
+            wrong["more"] = weights[name]
+        again = Store(whole.kept | {"network-0": (wrong, facts)})
+        fit(store=again)
+        assert again.saved == ["network-0"]
+        assert all(torch.equal(again.kept["network-0"][0][n], weights[n]) for n in weights)
+
+    @pytest.mark.parametrize("defect", [KeyError, RuntimeError])
+    @pytest.mark.parametrize("work", ["load_state_dict", "__init__"])
+    def test_a_defect_of_ours_is_not_taken_for_damage(self, monkeypatch, work, defect):
+        def fail(*_, **__):
+            raise defect("ours")
+
+        whole = Store()
+        fit(store=whole)
+        monkeypatch.setattr(CentreNetwork, work, fail)
+        monkeypatch.setattr(centre, "train_centre", None)
+        with pytest.raises(defect, match="ours"):
+            fit(store=Store(whole.kept))

@@ -12,7 +12,7 @@ from default_detector import fit, measured
 from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
 from egoscore.detectors import vocabulary_of
 from egoscore.detectors.conditional import explain
-from egoscore.detectors.conditional.channels import channels_of
+from egoscore.detectors.conditional.channels import ALONE, channels_of
 from egoscore.detectors.conditional.expectation import expect, scaled_features
 from egoscore.detectors.conditional.explain import ConditionalExplainer, fit_usual_errors
 from egoscore.detectors.conditional.ties import score_ties
@@ -22,6 +22,9 @@ from egoscore.graph.structure import describe_structure, structure
 from egoscore.report.console import show_explanation
 
 SOME = [0, 3, 64, 199]
+
+
+SHIFTS = dict.fromkeys(channels_of(ALONE), 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,7 @@ def fitted(graph):
 
 @pytest.fixture(scope="module")
 def explainer(graph, fitted):
-    return ConditionalExplainer(fitted[0], graph, fitted[1], is_training=True)
+    return ConditionalExplainer(fitted[0], graph, fitted[1], SHIFTS, is_training=True)
 
 
 class TestParts:
@@ -64,7 +67,9 @@ class TestParts:
     def test_answers_are_those_of_the_score_strongest_first(self, fitted, explainer, node):
         found = explainer.reasons(node).questions
         assert found == {name: v[node] for name, v in fitted[1].questions.items()}
-        assert list(found.values()) == sorted(found.values(), reverse=True)
+        combined = [answer for name, answer in found.items() if name != "extremes"]
+        assert combined == sorted(combined, reverse=True)
+        assert (next(iter(found)) == "extremes") == bool(explainer.reasons(node).extremes)
 
     @pytest.mark.parametrize("node", SOME)
     def test_energies_are_mean_squared_differences_to_the_neighbours(
@@ -100,7 +105,7 @@ class TestParts:
         other = generate_network(150, 400, 6, seed=9)
         detector, _ = fit(graph)
         model, table = detector.learned, measured(detector, other, is_training=False)
-        found = ConditionalExplainer(model, other, table, is_training=False).reasons(7)
+        found = ConditionalExplainer(model, other, table, SHIFTS, is_training=False).reasons(7)
         errors = expect(model, other, structure(other), np.arange(150), False).errors
         _, sizes = fit_usual_errors(errors, other.described, 0).unexplained(errors[7])
         told = np.array([one.size for one in found.features])
@@ -206,14 +211,16 @@ class TestOneAbsurdValue:
 
     def test_the_value_comes_before_the_company_that_it_makes_bad(self, found):
         why = found[0]
-        assert why.causes[:2] == ("features", "company")
+        assert why.causes[:3] == ("extremes", "features", "company")
         assert "x2" in why.reason
+        assert (why.extremes[0].kind, why.extremes[0].name) == ("above", "x2")
+        assert why.extremes[0].count == 1
         far = [one.name for one in why.features if abs(one.size) > 3]
         assert far == ["x2"]
 
     def test_who_is_a_stranger_as_a_whole_is_told_by_the_strongest(self, found):
-        strongest = [q for q, answer in found[1].questions.items() if answer > 3]
-        assert found[1].causes == tuple(strongest)
+        strongest = [q for q, v in found[1].questions.items() if v > 3 and q != "extremes"]
+        assert [cause for cause in found[1].causes if cause != "extremes"] == strongest
 
     @pytest.mark.parametrize(
         ("answers", "follows", "told"),
@@ -237,7 +244,7 @@ class TestPlanted:
     NAMED = {  # noqa: RUF012
         "attribute": {"features"},
         "contextual": {"company"},
-        "structural": {"place"},
+        "structural": {"place", "extremes"},
         "joint": {"features", "company"},
     }
 
@@ -380,8 +387,10 @@ class TestStructural:
         why = EgoScore(updates=2, hidden_size=8).fit(graph).explain(0)
         assert why.features == ()
         assert len({one.name for one in why.structure}) == 7
-        assert list(why.questions) == ["place"]
-        assert [part.name for part in why.components] == [*channels_of("place"), "surprise_place"]
+        assert set(why.questions) == {"place", "extremes"}
+        channels = [*channels_of("place"), *channels_of("extremes")]
+        told = [*channels, "surprise_place", "surprise_extremes"]
+        assert [part.name for part in why.components] == told
         told = [column.title for column in describe_structure()].index(why.structure[0].name)
         assert why.picture.shade == f"s{told}"
         assert np.isfinite(numbers_in(why.to_dict())).all()

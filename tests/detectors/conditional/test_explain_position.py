@@ -8,7 +8,7 @@ from egoscore import AttributedGraph, generate_network
 from egoscore.detectors.conditional.explain import unusual_position
 from egoscore.detectors.conditional.placement import Place
 from egoscore.explain.deviations import Ranges
-from egoscore.graph.structure import NAMES, STRUCTURE, describe_structure, structure
+from egoscore.graph.structure import DIRECTION, NAMES, STRUCTURE, describe_structure, structure
 
 SHARED = NAMES["common_neighbours"]
 CLUSTERING = NAMES["clustering"]
@@ -76,7 +76,7 @@ def test_the_degree_of_a_hub_comes_first():
 
 
 def test_every_column_has_a_name_of_its_own():
-    assert list(NAMES) == list(STRUCTURE)
+    assert list(NAMES) == [*STRUCTURE, *DIRECTION]
     assert len({column.title for column in describe_structure()}) == len(STRUCTURE)
 
 

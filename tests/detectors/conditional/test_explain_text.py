@@ -17,7 +17,7 @@ COMPANY = "dirichlet_energy", "mismatch", "mismatch_two_steps"
 def explainer():
     graph = generate_network(200, 600, 6, seed=2)
     detector, table = fit(graph)
-    return ConditionalExplainer(detector.learned, graph, table, is_training=True)
+    return ConditionalExplainer(detector.learned, graph, table, detector.scoring.shifts, True)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from default_detector import QUICK, fit, job, measured
 from scipy.stats import rankdata, spearmanr
 
 from egoscore import AttributedGraph, generate_network
-from egoscore.detectors.conditional.channels import CHANNELS, QUESTIONS, channels_of
+from egoscore.detectors.conditional.channels import CHANNELS, channels_of
 from egoscore.detectors.conditional.denoiser import NUM_NETWORKS
+from egoscore.detectors.conditional.scoring import least_alone
 from egoscore.detectors.conditional.settings import ConditionalSettings
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.graph.structure import describe_structure, structure
@@ -58,22 +59,33 @@ def quiet():
 
 
 class TestParts:
-    def test_there_are_three_questions(self, fitted):
-        assert list(fitted[1].questions) == ["features", "company", "place"]
+    def test_three_questions_are_combined_and_one_counts_by_itself(self, fitted):
+        assert list(fitted[1].questions) == ["features", "company", "place", "extremes"]
 
     def test_of_nodes_with_as_many_neighbours_the_score_ranks_by_all_surprises(self, fitted):
         found = fitted[1]
-        answers = list(found.questions.values())
+        answers = [found.questions[name] for name in ("features", "company", "place")]
         total = sum(answers) + np.maximum.reduce(answers)  # the largest counts twice
+        alone = found.questions["extremes"] > least_alone(200)
+        assert 0 < alone.sum() < 50
         for size in np.unique(found.ego_size):
-            mine = found.ego_size == size
+            mine = (found.ego_size == size) & ~alone
             np.testing.assert_array_equal(rankdata(found.score[mine]), rankdata(total[mine]))
+
+    def test_what_stands_out_by_itself_is_the_largest_of_its_channels(self, fitted):
+        detector, found = fitted
+        parts = detector.scoring.standing_out(found.channels)
+        assert list(parts) == list(channels_of("extremes"))
+        expected = np.maximum.reduce(list(parts.values()))
+        np.testing.assert_array_equal(found.questions["extremes"], expected)
+        far = np.argsort(-expected)[:3]
+        assert (found.score[far] > np.quantile(found.score, 0.9)).all()
 
     def test_all_are_finite_and_differ_between_nodes(self, fitted):
         for name, values in everything(fitted[1]).items():
             assert values.shape == (200,)
             assert np.isfinite(values).all(), name
-            assert np.ptp(values) > 0, name
+            assert np.ptp(values) > 0 or name == "unexpected_category", name  # there are none
 
     def test_every_channel_that_is_asked_for_is_there(self, fitted):
         channels = fitted[1].channels
@@ -82,7 +94,7 @@ class TestParts:
 
     def test_columns_have_a_name_each(self, fitted):
         columns = fitted[1].columns()
-        assert len(columns) == 1 + 3 + 9
+        assert len(columns) == 1 + 4 + 15
         np.testing.assert_array_equal(columns["surprise_place"], fitted[1].questions["place"])
 
     def test_a_question_ranks_as_the_mean_surprise_of_its_channels_does(self, fitted):
@@ -96,7 +108,7 @@ class TestParts:
         place = found.questions["place"]
         assert spearmanr(np.mean(surprises, axis=0), place).statistic == pytest.approx(1)
 
-    @pytest.mark.parametrize("question", QUESTIONS)
+    @pytest.mark.parametrize("question", ["features", "company", "place"])
     def test_the_surprises_of_a_question_are_about_one_on_average(self, fitted, question):
         assert fitted[1].questions[question].mean() == pytest.approx(1, abs=0.2)
 
@@ -370,7 +382,7 @@ class TestPlainNetworks:
 
     def test_only_place_is_asked_and_size_counts(self, star):
         detector, found = fit(star, settings=ConditionalSettings(updates=2))
-        assert list(found.questions) == ["place"]
+        assert list(found.questions) == ["place", "extremes"]
         np.testing.assert_array_equal(
             detector.scoring.by_size.apply(np.array([3.0]), np.array([50])), [3.0]
         )
@@ -394,7 +406,7 @@ def test_company_is_not_asked_where_neighbours_tell_nothing():
     model = detector.learned
     assert not model.next_to.strength.any()
     assert not model.two_away.strength.any()
-    assert list(found.questions) == ["features", "place"]
+    assert list(found.questions) == ["features", "place", "extremes"]
 
 
 def test_where_most_nodes_are_alike_the_seed_has_no_say_in_their_order():

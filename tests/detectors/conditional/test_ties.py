@@ -47,7 +47,15 @@ class TestJudged:
         strangers = set(network) - set(network.neighbors(node)) - {node}
         expected = {n for n in strangers if len(list(nx.common_neighbors(network, node, n))) >= 2}
         assert set(found.others[~found.present].tolist()) == expected
-        assert found.names == tuple(f"n{other}" for other in found.others)
+        assert found.ids == tuple(f"n{other}" for other in found.others)
+        assert found.names == ()
+
+    def test_ties_have_the_names_of_nodes_beside_their_ids(self, graph, model):
+        named = replace(graph, names=np.array([f"Node {number}" for number in range(200)]))
+        found = score_ties(model, named, 3)
+        ties = (*found.surprising(99), *found.expected(99))
+        assert len(ties) > 3
+        assert all(tie.name == tie.shown == f"Node {tie.node[1:]}" for tie in ties)
 
     def test_those_who_share_most_are_looked_at_first(self, graph, model, monkeypatch):
         network = theirs_of(graph)

@@ -283,3 +283,18 @@ def test_a_sample_is_spread_evenly_and_has_no_node_twice(size):
     assert (found[0], found[-1]) == (group[0], group[-1])
     assert (np.diff(found) > 0).all()
     assert size < 64 or np.diff(found).max() <= 1.1 * np.diff(found).min() + 3
+
+
+def test_names_are_beside_ids_and_in_the_drawing(graph):
+    names = np.array([f"Person {number}" for number in range(graph.num_nodes)])
+    detector, _ = fit(replace(graph, names=names), max_nodes=12)
+    why = detector.explain("Person 5")
+    assert (why.node, why.name, why.shown) == ("5", "Person 5", "Person 5")
+    assert why.summary.startswith("Person 5 ranks ")
+    ties = (*why.surprising, *why.expected)
+    assert len(ties) > 1
+    assert all(tie.name == f"Person {tie.node}" for tie in ties)
+    near = {f"Person {other}" for other in graph.neighbours_of(5)}
+    assert why.picture.nodes[0] == "Person 5"
+    assert near & set(why.picture.nodes[1:])
+    assert all(name.startswith("Person ") for name in why.picture.nodes)

@@ -212,6 +212,19 @@ class TestLoading:
         del store.shards[7][0][lost]
         assert self.load(store, 7, [3, 4]) is None
 
+    def test_one_with_a_column_too_many_is_computed_again(self, store):
+        columns, _ = store.shards[7]
+        columns["energy@0.5"] = columns["energy"]
+        assert self.load(store, 7, [3, 4]) is None
+
+    def test_a_defect_of_ours_is_not_taken_for_damage(self, store, monkeypatch):
+        def fail(*_, **__):
+            raise KeyError("ours")
+
+        monkeypatch.setattr(ComponentTable, "from_columns", fail)
+        with pytest.raises(KeyError, match="ours"):
+            self.load(store, 7, [3, 4])
+
     @pytest.mark.parametrize("facts", [{}, {"taus": None, "num_samples": 1}])
     def test_one_without_its_levels_is_computed_again(self, store, facts):
         store.shards[7] = store.shards[7][0], facts

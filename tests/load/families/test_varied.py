@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from egoscore.bench.families.features import FEATURE_KINDS
-from egoscore.bench.families.outliers import HIDDEN, VISIBLE
-from egoscore.bench.families.varied import (
+from egoscore.errors import DatasetError, ParameterError
+from egoscore.load.datasets import load_dataset
+from egoscore.load.families.features import FEATURE_KINDS
+from egoscore.load.families.outliers import HIDDEN, VISIBLE
+from egoscore.load.families.varied import (
     CHOOSING,
     CONFIRMING,
     MIXINGS,
@@ -15,8 +17,6 @@ from egoscore.bench.families.varied import (
     varied_network,
     varied_setting,
 )
-from egoscore.errors import DatasetError, ParameterError
-from egoscore.load.datasets import load_dataset
 from egoscore.load.source import load_source
 
 SETTINGS = [varied_setting(number) for number in range(NUM_VARIED)]

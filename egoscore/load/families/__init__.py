@@ -1,7 +1,7 @@
 """Generated graphs with known outliers, to choose settings on.
 
 In: the name or number of a graph. Out: an `AttributedGraph` with labels.
-Not here: real graphs (`egoscore.load`), which finds these by `NAMES` and `generate`.
+Not here: looking up data sets by name; `egoscore.load.datasets` finds these by `NAMES`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from egoscore.bench.families.outliers import (
+from egoscore.load.families.outliers import (
     HIDDEN,
     VISIBLE,
     hide,

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from egoscore.load import Options, read_tables
-from egoscore.load.edge_weights import Weights, weight_features
+from egoscore.load.edge_columns import EdgeColumn
+from egoscore.load.edge_features import edge_features
 
 EDGES = "source,target,amount\na,b,3\nb,c,4.5\nc,a,-1\na,b,2\nc,c,7\n"
 
@@ -14,11 +15,12 @@ EDGES = "source,target,amount\na,b,3\nb,c,4.5\nc,a,-1\na,b,2\nc,c,7\n"
 def test_total_mean_and_largest_of_every_edge_of_a_node(read, noted):
     reading = read(EDGES, "id,x\na,1\nb,2\nc,4\nd,8\n", weight="amount")
     graph = reading.graph
-    assert graph.feature_names == ("x", "amount (total)", "amount (mean)", "amount (largest)")
-    assert [column.kind for column in graph.columns] == ["number", "weight", "weight", "weight"]
-    expected = [[4, 4 / 3, 3], [9.5, 9.5 / 3, 4.5], [10.5, 3.5, 7], [0, 0, 0]]
-    np.testing.assert_allclose(graph.features[:, 1:], expected, rtol=1e-6)
-    assert noted(reading, "weight-features", column="amount")
+    details = ("total", "mean", "smallest", "largest")
+    assert graph.feature_names[:5] == ("x", *(f"amount ({one})" for one in details))
+    assert [column.kind for column in graph.columns[:5]] == ["number", *["weight"] * 4]
+    expected = [[4, 4 / 3, -1, 3], [9.5, 9.5 / 3, 2, 4.5], [10.5, 3.5, -1, 7], [0, 0, 0, 0]]
+    np.testing.assert_allclose(graph.features[:, 1:5], expected, rtol=1e-6)
+    assert noted(reading, "edge-features", columns=["amount"])
     assert not graph.is_structural
 
 
@@ -27,23 +29,26 @@ def test_totals_as_networkx_counts_them():
     ends = np.array(source.edges, dtype=np.int32).T
     weights = np.random.default_rng(0).normal(size=80)
     nx.set_edge_attributes(source, dict(zip(source.edges, weights, strict=True)), "w")
-    table = weight_features(ends, Weights("w", weights), 30).values
+    table = edge_features([EdgeColumn("w", "number", weights)], ends, 30, False).values
     np.testing.assert_allclose(
         table[:, 0], [source.degree(v, weight="w") for v in range(30)], rtol=1e-5, atol=1e-6
     )
     largest = [max((d["w"] for *_, d in source.edges(v, data=True)), default=0) for v in range(30)]
-    np.testing.assert_allclose(table[:, 2], largest, rtol=1e-6)
+    np.testing.assert_allclose(table[:, 3], largest, rtol=1e-6)
 
 
 def test_weights_alone_are_features_and_structure_is_none_beside_them(read):
     graph = read(EDGES, weight="amount").graph
-    assert graph.num_features == 3
+    assert {column.kind for column in graph.columns} == {"weight"}
     assert not graph.is_structural
 
 
 def test_edges_that_are_left_out_do_not_count(read):
-    graph = read("source,target,w\na,b,1\na,z,9\nb,a,2\n", "id,x\na,1\nb,2\n", weight="w").graph
+    tables = "source,target,w\na,b,1\na,z,9\nb,a,2\n", "id,x\na,1\nb,2\n"
+    graph = read(*tables, weight="w", impute="none").graph
     assert graph.features[:, 1].tolist() == [3, 3]
+    kept = read(*tables, weight="w").graph
+    assert (kept.ids.tolist(), kept.features[:, -3].tolist()) == (["a", "b", "z"], [12, 3, 9])
 
 
 @pytest.mark.parametrize(
@@ -58,19 +63,19 @@ def test_edges_that_are_left_out_do_not_count(read):
     ],
 )
 def test_what_is_no_weight_is_told(read, refusal, edges, weight, words):
-    assert words in refusal(read, edges, weight=weight)
+    assert words in refusal(read, edges, weight=weight, impute="none")
 
 
 def test_weights_with_many_digits_are_told_apart(read):
     edges = "source,target,at\na,b,1700000000\nc,d,1700000001\ne,f,1700000007\n"
     graph = read(edges, weight="at").graph
-    largest = graph.features[:, -1] + np.float64(graph.columns[-1].offset)
+    largest = graph.features[:, 3] + np.float64(graph.columns[3].offset)
     assert sorted(set(largest.tolist())) == [1_700_000_000, 1_700_000_001, 1_700_000_007]
 
 
 def test_how_weights_are_written_is_told(read, noted):
     reading = read('source,target,w\na,b,"$1,200"\nb,c,$3\n', weight="w")
-    assert reading.graph.features[:, -3].tolist() == [1200, 1203, 3]
+    assert reading.graph.features[:, 0].tolist() == [1200, 1203, 3]
     assert noted(reading, "column-format", column="w", traits=["unit:$", "thousands-commas"])
 
 
@@ -86,17 +91,17 @@ MANY = "".join(f"a,n{i},{i}\n" for i in range(40))
     ],
 )
 def test_a_weight_that_is_not_there_is_named_with_what_to_do(read, refusal, rows, words):
-    message = refusal(read, f"source,target,w\n{rows}", weight="w")
+    message = refusal(read, f"source,target,w\n{rows}", weight="w", impute=None)
     assert words in message
     assert "column 'w'" in message.lower()
-    assert "or pass `impute='median'` to give such edges the median weight" in message
+    assert "or omit `impute='none'` to give such edges the median weight" in message
 
 
 @pytest.mark.parametrize("cell", ["", "n/a", "much"])
-def test_a_weight_that_is_not_there_is_the_median_with_impute(read, noted, cell):
+def test_a_weight_that_is_not_there_is_the_median(read, noted, cell):
     edges = f"source,target,w\na,b,1\nc,d,{cell}\ne,f,5\ng,h,3\n"
-    reading = read(edges, weight="w", impute="median")
-    assert reading.graph.features[:, -1].tolist() == [1, 3, 5, 3, 1, 3, 5, 3]
+    reading = read(edges, weight="w")
+    assert reading.graph.features[:, 3].tolist() == [1, 3, 5, 3, 1, 3, 5, 3]
     assert noted(reading, "weights-missing", column="w", count=1)
     damaged = noted(reading, "column-damaged", column="w", count=1, cell="much", row=2)
     assert damaged == (cell == "much")
@@ -115,14 +120,14 @@ def test_weights_and_columns_keep_the_signs_of_their_cells(read):
     graph = read(edges, nodes, weight="paid").graph
     first = zip(graph.columns, graph.features[0], strict=True)
     shown = [column.show(float(value)) for column, value in first]
-    assert shown == ["45%", "3 €", "1", "$1,237", "$618.5", "$1,234"]
-    assert [column.unit for column in graph.columns] == ["%", "€", "", "$", "$", "$"]
+    assert shown == ["45%", "3 €", "1", "$1,237", "$618.5", "$3", "$1,234", "0.9976"]
+    assert [column.unit for column in graph.columns] == ["%", "€", "", "$", "$", "$", "$", ""]
 
 
 def test_of_two_signs_that_of_the_rows_that_were_read_is_told(read):
     rows = "".join(f"{i},b{i},${i}\n" * 5 for i in range(25)) + "x,y,€7\n"
     graph = read(f"source,target,paid\n{rows}", weight="paid", impute="median").graph
-    assert {column.unit for column in graph.columns} == {"$"}
+    assert {column.unit for column in graph.columns[:4]} == {"$"}
 
 
 @pytest.mark.parametrize("cell", ["2018010{}", "2018-01-0{}"])

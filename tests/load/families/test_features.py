@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kurtosis
 
-from egoscore.bench.families.features import BINARY, FEATURE_KINDS, draw_features
+from egoscore.load.families.features import BINARY, FEATURE_KINDS, draw_features
 
 COMMUNITY = np.repeat(np.arange(10), 200)
 

@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.families import INJECTED_NAMES
-from egoscore.bench.families.features import draw_features
-from egoscore.bench.families.outliers import inject_into
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.load.families import INJECTED_NAMES
+from egoscore.load.families.features import draw_features
+from egoscore.load.families.outliers import inject_into
 from egoscore.load.generate import draw_weights
 from egoscore.load.generate_edges import Ints, Pairs, Urn, draw_edges
 from egoscore.load.generate_outliers import Features

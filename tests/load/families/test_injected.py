@@ -4,7 +4,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from egoscore.bench.families.injected import (
+from egoscore.errors import ParameterError
+from egoscore.load.datasets import list_datasets, load_dataset
+from egoscore.load.families.injected import (
     CHOOSING,
     CONFIRMING,
     INJECTED_NAMES,
@@ -12,8 +14,6 @@ from egoscore.bench.families.injected import (
     NUM_INJECTED,
     injected_network,
 )
-from egoscore.errors import ParameterError
-from egoscore.load.datasets import list_datasets, load_dataset
 
 SMALL = [number for number, kind in enumerate(KINDS) if kind.num_nodes <= 1000]
 

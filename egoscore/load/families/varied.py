@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.bench.families import VARIED_NAMES
-from egoscore.bench.families.features import BINARY, FEATURE_KINDS, draw_features
-from egoscore.bench.families.outliers import HIDDEN, VISIBLE, Planted, hide, switch_on
 from egoscore.errors import ParameterError
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.load.families import VARIED_NAMES
+from egoscore.load.families.features import BINARY, FEATURE_KINDS, draw_features
+from egoscore.load.families.outliers import HIDDEN, VISIBLE, Planted, hide, switch_on
 from egoscore.load.generate import draw_communities, draw_weights
 from egoscore.load.generate_edges import Ints, Pairs, Propose, Urn, draw_edges
 

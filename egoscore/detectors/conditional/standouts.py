@@ -1,0 +1,179 @@
+"""Which single quantities of a node stand out, next to those of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egoscore.detectors.conditional.batch import Batch
+from egoscore.detectors.conditional.categories import Category
+from egoscore.detectors.conditional.channels import CHANNELS
+from egoscore.detectors.conditional.covariance import Floats
+from egoscore.detectors.conditional.model import ConditionalModel
+from egoscore.detectors.conditional.numbers import NUM_BY_ITSELF, SIDES
+from egoscore.detectors.conditional.position import LINKS, Links
+from egoscore.detectors.conditional.scoring import least_alone
+from egoscore.explain.explanation import Extreme
+from egoscore.graph import AttributedGraph
+from egoscore.graph.cliques import Circles
+from egoscore.graph.feature_column import FeatureColumn
+from egoscore.text import counted
+
+_COUNTS = {
+    "degree": ("many_neighbours", "number of neighbours"),
+    "sent": ("many_neighbours", "number of nodes it links to"),
+    "received": ("many_neighbours", "number of nodes that link to it"),
+    "strangers": ("many_strangers", "neighbours that share no other neighbour with it"),
+    "clique": ("closed_clique", "clique"),
+}
+_PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
+_MOST = 5
+
+
+@dataclass(frozen=True)
+class Standouts:
+    """Finds the quantities that stand out for nodes of one graph.
+
+    Attributes: `shifts` of the channels, as in `Scoring`; `circles` of all nodes.
+    """
+
+    model: ConditionalModel
+    graph: AttributedGraph
+    shifts: dict[str, float]
+    circles: Circles
+
+    def of(self, node: int) -> tuple[Extreme, ...]:
+        """The quantities of a node rare enough to count by themselves, rarest first.
+
+        The number of links comes before all others, which change with it: that of the direction
+        in which it is rarest.
+        """
+        batch = Batch.of_nodes(self.graph, self.model.scaling, np.array([node]))
+        least = least_alone(self.graph.num_nodes)
+        found = [*self._numbers(node, batch), *self._categories(batch), *self._counts(node)]
+        far = [one for one in found if one.surprise > least]
+        far.sort(key=lambda one: (one.kind not in LINKS, -one.surprise))
+        return tuple(far[:_MOST])
+
+    @cached_property
+    def links(self) -> Links:
+        """The number of links of all nodes."""
+        return Links.of(self.graph)
+
+    def _rarity(self, channel: str, surprise: float) -> float:
+        return surprise - self.shifts[channel] - (CHANNELS[channel].discount or 0.0)
+
+    def _numbers(self, node: int, batch: Batch) -> list[Extreme]:
+        """One for each column, by itself if it is extreme by itself."""
+        numbers = self.model.extremes.numbers
+        errors = numbers.prediction.given_all(batch, numbers.columns)
+        distances = numbers.distances(self.graph, batch.raw, errors)
+        surprises = [
+            float(tail.of(one)[0]) for tail, one in zip(numbers.tails, distances, strict=True)
+        ]
+        found = []
+        for place, column in enumerate(numbers.columns.tolist()):
+            mine = surprises[place * len(SIDES) : (place + 1) * len(SIDES)]
+            side = int(np.argmax(mine[:NUM_BY_ITSELF]))
+            rarity = self._rarity("extreme_value", mine[side])
+            if rarity > least_alone(self.graph.num_nodes):
+                found.append(self._by_itself(column, node, SIDES[side], rarity))
+                continue
+            side = NUM_BY_ITSELF + int(np.argmax(mine[NUM_BY_ITSELF:]))
+            rarity = self._rarity("contradicted_value", mine[side])
+            error = float(errors[0, place] - numbers.middle[place])
+            found.append(self._given_others(column, batch, SIDES[side], error, rarity))
+        return found
+
+    def _by_itself(self, column: int, node: int, side: str, rarity: float) -> Extreme:
+        kind = "above" if side == "above" else "below"
+        values, described = self.graph.features[:, column], self.graph.described[column]
+        own = float(values[node])
+        count, nearest = _next(values, node, kind == "above")
+        mine, other = described.show_both(own, nearest)
+        mine += self._partners(described, node)
+        return Extreme(kind, described.title, mine, other, count, len(values), rarity)
+
+    def _partners(self, described: FeatureColumn, node: int) -> str:
+        """With how many nodes the total of a column of edges came about."""
+        if described.kind != "weight" or described.detail != "total":
+            return ""
+        direction = described.name.rpartition(" ")[2] if self.graph.directed else ""
+        kind, preposition = _PARTNERS.get(direction, ("degree", "with"))
+        return f" ({preposition} {counted(int(self.links.by_name[kind][node]), 'node')})"
+
+    def _given_others(
+        self, column: int, batch: Batch, side: str, error: float, rarity: float
+    ) -> Extreme:
+        described, prediction = self.graph.described[column], self.model.extremes.numbers.prediction
+        expected = batch.filled[0].astype(np.float64)
+        expected[column] -= error * float(prediction.unit(batch.degree, column)[0])
+        value = float(self.model.scaling.unscale(expected)[column])
+        values = self.graph.features[:, column]
+        value = float(np.clip(value, values.min(), values.max()))
+        shown = described.show_both(float(batch.raw[0, column]), value)
+        return Extreme(side, described.title, *shown, 1, len(values), rarity)
+
+    def _categories(self, batch: Batch) -> list[Extreme]:
+        return [self._category(column, batch) for column in self.model.extremes.categories.columns]
+
+    def _category(self, column: Category, batch: Batch) -> Extreme:
+        rarity = self._rarity(
+            "unexpected_category", float(column.tail.of(column.odds_against(batch))[0])
+        )
+        counts, mine = batch.counts(column.features)[0], batch.shares(column.features)[0]
+        most = int(counts.argmax())
+        degree = int(batch.degree[0])
+        described = self.graph.described[int(column.features[0])]
+        own, theirs = (self._category_name(column, place) for place in (int(mine.argmax()), most))
+        if 2.0 * counts[most] > degree and most != int(mine.argmax()):
+            other = f"{int(counts[most]):,} of its {counted(degree, 'neighbour')}: {theirs}"
+        else:
+            likely = int(column.probabilities(batch)[0].argmax())
+            other = self._category_name(column, likely)
+        size = self.graph.num_nodes
+        return Extreme("category", described.name, own, other, 1, size, rarity)
+
+    def _category_name(self, column: Category, place: int) -> str:
+        described = self.graph.described[int(column.features[min(place, len(column.features) - 1)])]
+        if described.kind == "yes/no":
+            return "yes" if place == 0 else "no"
+        return described.detail if place < len(column.features) else "another"
+
+    def _counts(self, node: int) -> list[Extreme]:
+        position = self.model.extremes.position
+        around = Circles(self.circles.strangers[[node]], self.circles.clique[[node]])
+        surprises = position.surprises_of(self.links.of_node(node), around)
+        degree, strangers = int(self.links.degree[node]), int(self.circles.strangers[node])
+        members = int(self.circles.clique[node]) + 1
+        kind = max(self.links.by_name, key=lambda name: float(surprises[name][0]))
+        counts = self.links.by_name[kind]
+        count, nearest = _next(counts, node, True)
+        shown = {
+            kind: (f"{int(counts[node]):,}", f"{int(nearest):,}", count),
+            "strangers": (
+                f"{strangers:,} of {degree:,}",
+                f"{position.share * degree:,.0f}",
+                1,
+            ),
+            "clique": (f"{members:,}", "", int((self.circles.clique + 1 >= members).sum())),
+        }
+        found = []
+        for kind, facts in shown.items():
+            channel, title = _COUNTS[kind]
+            rarity = self._rarity(channel, float(surprises[kind][0]))
+            found.append(Extreme(kind, title, *facts, self.graph.num_nodes, rarity))
+        return found
+
+
+def _next(values: NDArray[np.generic] | Floats, node: int, is_above: bool) -> tuple[int, float]:
+    """How many nodes have at least the value of a node, and the closest one after it."""
+    own = values[node]
+    beyond = values >= own if is_above else values <= own
+    others = values[~beyond]
+    if not len(others):
+        return int(beyond.sum()), float(own)
+    return int(beyond.sum()), float(others.max() if is_above else others.min())
