@@ -37,10 +37,14 @@ def _column(text: str, kind: str = "COLUMN", *values: str) -> Any:
     return _option(text, kind, COLUMNS_PANEL, *values)
 
 
+def _file(text: str, kind: str = "A,B,…") -> Any:
+    return _option(text, kind, "Files without a header, or in another encoding")
+
+
 TABLE_OPTIONS = {
     "source": Annotated[str | None, _column("Edges: where an edge starts.")],
     "target": Annotated[str | None, _column("Edges: where it ends.")],
-    "weight": Annotated[str | None, _column("Edges: the only column to use, of numbers.")],
+    "weight": Annotated[str | None, _column("Edges: the only column to use.")],
     "id": Annotated[str | None, _column("Nodes: ids.")],
     "name": Annotated[str | None, _column("Nodes: names to show.")],
     "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
@@ -52,9 +56,9 @@ TABLE_OPTIONS = {
         str | None,
         _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
     ],
-    "columns": Annotated[list[str] | None, _column("Edges without a header: names.", "A,B,…")],
-    "node_columns": Annotated[list[str] | None, _column("Nodes without a header: names.", "A,B,…")],
-    "encoding": Annotated[str | None, _column("Encoding of CSV files.", "NAME")],
+    "columns": Annotated[list[str] | None, _file("Edges without a header: names.")],
+    "node_columns": Annotated[list[str] | None, _file("Nodes without a header: names.")],
+    "encoding": Annotated[str | None, _file("Encoding of CSV files.", "NAME")],
 }
 
 

@@ -32,7 +32,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}.") from error
+        reason = error.strerror or str(error)
+        if not path.parent.exists():
+            reason = f"the folder {path.parent} does not exist; create it first"
+        raise RunError(f"Cannot write {path}: {reason}.") from error
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from egoscore import AttributedGraph
-from egoscore.load import read_tables
+from egoscore.load import Options, read_tables
 from egoscore.load.open_table import open_table
 
 EDGES = {"src": ["a", "b", '\u00e9;,"x"'], "dst": ["b", "c", "a"], "w": [1.5, 2.5, 3.5]}
