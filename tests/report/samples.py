@@ -4,7 +4,14 @@ import numpy as np
 import pyarrow as pa
 
 from egoscore.explain.explainer import MOST_NODES
-from egoscore.explain.explanation import Component, Deviation, Explanation, Picture, Tie
+from egoscore.explain.explanation import (
+    Component,
+    Deviation,
+    Explanation,
+    Picture,
+    Tie,
+    by_strength,
+)
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
 from egoscore.report.top_nodes import TOP
@@ -161,9 +168,8 @@ def answers_of(ranking: pa.Table) -> tuple[dict[str, float], ...]:
     else:
         values = np.random.default_rng(3).exponential(size=(len(PAPER_QUESTIONS), size))
         columns = dict(zip(PAPER_QUESTIONS, values, strict=True))
-    return tuple(
-        {name: float(values[row]) for name, values in columns.items()} for row in range(size)
-    )
+    rows = [{name: float(values[row]) for name, values in columns.items()} for row in range(size)]
+    return tuple(map(by_strength, rows))
 
 
 def findings(ranking: pa.Table | None = None, explained: int = 20) -> Findings:

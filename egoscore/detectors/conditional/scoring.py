@@ -12,6 +12,7 @@ from egoscore.detectors.calibration import Calibration
 from egoscore.detectors.conditional.by_size import BySize
 from egoscore.detectors.conditional.channels import ALONE, CHANNELS, channels_of
 from egoscore.detectors.conditional.covariance import Floats
+from egoscore.explain.explanation import HIGH
 
 _LEAST_ALONE = 4.0  # one in fifty: what is less rare does not count by itself
 _FEWEST = 1.5  # logarithm of the number of nodes that may count in a small graph
@@ -126,7 +127,7 @@ def rarity(
 
 def least_alone(num_nodes: int) -> float:
     """How rare a single quantity must be to count by itself, among so many nodes."""
-    return min(_LEAST_ALONE, max(0.0, float(np.log(num_nodes)) - _FEWEST))
+    return min(_LEAST_ALONE, max(HIGH, float(np.log(num_nodes)) - _FEWEST))
 
 
 def combine(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
