@@ -153,7 +153,7 @@ def _extreme_in_short(reasons: Reasons) -> str:
     if one.kind in ("more", "less"):
         return f"{one.name} is {one.observed} (expected: {one.other})"
     if one.kind == "category":
-        return f"{one.name} is {one.observed} (expected: {one.other})"
+        return f"{one.name} is {one.observed}; {_others_have(one)}"
     if one.kind in _LINKED:
         own, _ = _LINKED[one.kind]
         return own.format(count=one.observed).removeprefix("it ").removeprefix("has ")

@@ -135,12 +135,13 @@ class Numbers:
         draft = cls(columns, median, usual, least, prediction, middle, ())
         errors = draft.errors(view)
         draft = replace(draft, middle=np.median(errors, axis=0).astype(np.float64))
-        found = draft.distances(view.graph, view.graph.features, errors)
+        found = draft.distances(view.graph, view.graph.features, errors, view.near.degree)
         return replace(draft, tails=tuple(Tail.fit(distances) for distances in found))
 
     def largest(self, view: View) -> tuple[Floats, Floats]:
         """The largest surprises (N,) of all nodes: by themselves, and given everything else."""
-        found = self.distances(view.graph, view.graph.features, self.errors(view))
+        errors = self.errors(view)
+        found = self.distances(view.graph, view.graph.features, errors, view.near.degree)
         itself, given = np.zeros((2, view.graph.num_nodes), dtype=np.float32)
         for number, (tail, distances) in enumerate(zip(self.tails, found, strict=True)):
             which = itself if number % len(SIDES) < NUM_BY_ITSELF else given
@@ -155,17 +156,19 @@ class Numbers:
         return found
 
     def distances(
-        self, graph: AttributedGraph, raw: Floats, errors: Floats
+        self, graph: AttributedGraph, raw: Floats, errors: Floats, degree: Floats
     ) -> Iterator[NDArray[np.float64]]:
         """Distances (n,) of each column and side of features `raw` (n, F).
 
-        What was missing is at no distance.
+        What was missing is at no distance, nor is what is made of the edges of a node without any.
         """
         gaps = {c.name: number for number, c in enumerate(graph.described) if c.kind == "missing"}
         for place, column in enumerate(self.columns):
             described = graph.described[column]
             gap = None if described.is_computed else gaps.get(described.name)
             for distances in self._of_column(graph, raw, place, errors[:, place]):
+                if described.is_computed:
+                    distances[degree == 0] = 0.0
                 if gap is not None:
                     distances[raw[:, gap] != 0] = 0.0
                 yield distances
@@ -184,6 +187,8 @@ class Numbers:
         else:
             yield -np.log(np.where(values > 0, values, usual) / usual)
         more = errors - self.middle[place]
+        if graph.described[self.columns[place]].is_computed:
+            more = np.zeros_like(more)  # what is made of the same edges follows from each other
         yield more
         yield -more
 

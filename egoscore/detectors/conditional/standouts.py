@@ -70,7 +70,7 @@ class Standouts:
         """One for each column, by itself if it is extreme by itself."""
         numbers = self.model.extremes.numbers
         errors = numbers.prediction.given_all(batch, numbers.columns)
-        distances = numbers.distances(self.graph, batch.raw, errors)
+        distances = numbers.distances(self.graph, batch.raw, errors, batch.degree)
         surprises = [
             float(tail.of(one)[0]) for tail, one in zip(numbers.tails, distances, strict=True)
         ]

@@ -164,7 +164,8 @@ def test_what_is_missing_is_not_extreme(quiet):
     scale = fit_scale(graph, 0)
     view = View.of(graph, scale, True)
     numbers = Numbers.fit(view, 0)
-    found = list(numbers.distances(graph, graph.features, numbers.errors(view)))
+    errors = numbers.errors(view)
+    found = list(numbers.distances(graph, graph.features, errors, view.near.degree))
     assert all(found[len(SIDES) + side][NODE] == 0 for side in range(len(SIDES)))
 
 
