@@ -169,7 +169,8 @@ class TestVersion:
 
 
 class TestDatasets:
-    def test_every_data_set_is_listed(self, call):
+    def test_every_data_set_is_listed(self, call, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "200")
         code, output, _ = call("datasets")
         assert code == 0
         for entry in list_datasets():

@@ -6,7 +6,7 @@ Not here: files, processes, the command line, anything that reads labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,13 @@ def label_of(question: str) -> str:
     """The short label of a question, for tables and sentences; detectors share names and labels."""
     labels = (vocabulary_of(preset).labels for preset in PRESETS)
     return next((one[question] for one in labels if question in one), question)
+
+
+def main_question(answers: Mapping[str, float]) -> str:
+    """The question with the highest answer; one that counts by itself comes first if it counts."""
+    alone = {vocabulary_of(preset).alone for preset in PRESETS}
+    first = (question for question, answer in answers.items() if question in alone and answer > 0)
+    return next(first, None) or max(answers, key=lambda question: answers[question])
 
 
 def foreign_settings(preset: str, names: Iterable[str]) -> dict[str, tuple[str, ...]]:

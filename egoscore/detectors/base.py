@@ -94,7 +94,7 @@ class Vocabulary:
     names of the questions asked and the number of nodes; `contrast` a sentence with the fields
     `before` and `after` about how much a node differs from its neighbours; `has_zero` whether
     scores start at zero; `labels` the short names of questions for people, where files and programs
-    have others.
+    have others; `alone` the question that counts by itself, whatever the others say.
     """
 
     questions: Mapping[str, str]
@@ -104,6 +104,7 @@ class Vocabulary:
     contrast: str
     has_zero: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    alone: str = ""
 
     def contrasted(self, found: Reasons) -> str:
         """How much a node differs from its neighbours, before and after."""
@@ -140,10 +141,7 @@ class Detector(ABC):
 
     @abstractmethod
     def answers(self, table: Any, nodes: Sequence[int]) -> list[dict[str, float]]:
-        """For each of `nodes`, minus the logarithm of how rare it is by each question.
-
-        The most important one is first.
-        """
+        """For each of `nodes`, minus the logarithm of how rare it is by each question."""
 
     @abstractmethod
     def caveats(self, graph: AttributedGraph, table: Any, num_significant: int) -> list[Note]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from egoscore.detectors import label_of
+from egoscore.detectors import label_of, main_question
 from egoscore.explain.explanation import (
     Component,
     Explanation,
@@ -102,7 +102,7 @@ def cause(answers: Mapping[str, float], p_value: float) -> str:
     """The main cause; if there is none, the question that comes closest."""
     if not answers:
         return ""
-    first = label_of(next(iter(answers)))
+    first = label_of(main_question(answers))
     if causes_of(answers):
         return first
     if is_rare(p_value):

@@ -10,7 +10,6 @@ from egoscore.explain.explanation import (
     Explanation,
     Picture,
     Tie,
-    by_strength,
 )
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
@@ -169,7 +168,7 @@ def answers_of(ranking: pa.Table) -> tuple[dict[str, float], ...]:
         values = np.random.default_rng(3).exponential(size=(len(PAPER_QUESTIONS), size))
         columns = dict(zip(PAPER_QUESTIONS, values, strict=True))
     rows = [{name: float(values[row]) for name, values in columns.items()} for row in range(size)]
-    return tuple(map(by_strength, rows))
+    return tuple(rows)
 
 
 def findings(ranking: pa.Table | None = None, explained: int = 20) -> Findings:

@@ -13,7 +13,7 @@ from torch import Tensor
 from egoscore.detectors.base import Detector, Facts, Job, Losses
 from egoscore.detectors.conditional.caveats import caveats
 from egoscore.detectors.conditional.channels import QUESTIONS, Measurement, measure
-from egoscore.detectors.conditional.explain import ConditionalExplainer, in_order
+from egoscore.detectors.conditional.explain import ConditionalExplainer
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.scoring import ChannelTable, Scoring
 from egoscore.detectors.conditional.settings import ConditionalSettings
@@ -65,8 +65,7 @@ class ConditionalDetector(Detector):
         return self.scoring.total.p_value(score)
 
     def answers(self, table: ChannelTable, nodes: Sequence[int]) -> list[dict[str, float]]:
-        rows = [{q: float(v[node]) for q, v in table.questions.items()} for node in nodes]
-        return [in_order(row) for row in rows]
+        return [{q: float(v[node]) for q, v in table.questions.items()} for node in nodes]
 
     def caveats(
         self, graph: AttributedGraph, table: ChannelTable, num_significant: int

@@ -113,7 +113,7 @@ class ConditionalExplainer(Explainer):
         components = components_of(self._measured, group, node)
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
-            questions=in_order(answers),
+            questions=_ordered(answers),
             causes=_causes(answers, follows, bool(extremes)),
             features=features if self._uses_features else (),
             structure=place,
@@ -186,7 +186,7 @@ def _energies(own: Floats, others: Floats) -> Floats:
     return energies
 
 
-def in_order(answers: dict[str, float]) -> dict[str, float]:
+def _ordered(answers: dict[str, float]) -> dict[str, float]:
     """Answers by question, strongest first; one that counts by itself is first if it counts."""
     ordered = by_strength({name: answer for name, answer in answers.items() if name != ALONE})
     single = {ALONE: answers[ALONE]} if ALONE in answers else {}

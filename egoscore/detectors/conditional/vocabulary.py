@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egoscore.detectors.base import Vocabulary
-from egoscore.detectors.conditional.channels import CHANNELS, QUESTIONS
+from egoscore.detectors.conditional.channels import ALONE, CHANNELS, QUESTIONS
 from egoscore.text import counted
 
 _SCALE = (
@@ -15,7 +15,7 @@ _SCALE = (
 
 
 def _meaning(questions: Sequence[str], num_nodes: int) -> str:
-    if tuple(questions) == ("place",):
+    if "features" not in questions:
         scale = _SCALE.format(nodes=f"of the {counted(num_nodes, 'node')}")
         return f"{scale} As the graph has no features, only the position of a node is scored."
     scale = _SCALE.format(nodes="nodes with a similar number of neighbours")
@@ -33,4 +33,5 @@ VOCABULARY = Vocabulary(
     "(expected {after}), with every feature in standard deviations.",
     has_zero=True,
     labels={"company": "similarity", "place": "position", "extremes": "extreme"},
+    alone=ALONE,
 )
