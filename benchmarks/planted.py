@@ -53,15 +53,6 @@ def drafts(tables: Tables, kind: str, cases: int) -> Iterator[tuple[Tables, list
         yield draft.changed, found
 
 
-def graph_of(tables: Tables) -> AttributedGraph:
-    """The graph as an analyst would read it."""
-    source, target = tables.edges.columns[:2]
-    options = {"id": "id", "ignore": tables.left_out, "impute": "median"}
-    return AttributedGraph.from_tables(
-        tables.edges, tables.nodes, source=source, target=target, **options
-    )
-
-
 def simple_scores(graph: AttributedGraph) -> dict[str, np.ndarray]:
     """What a few lines in a notebook would give."""
     from sklearn.ensemble import IsolationForest
@@ -101,7 +92,7 @@ _COUNTS = ("degree", "sent", "received", "strangers", "clique")
 
 def score(tables: Tables, cases: list[Case], updates: int | None, simple: bool) -> Row:
     """How many of the planted nodes every score has among its highest."""
-    graph = graph_of(tables)
+    graph = tables.graph
     detector = EgoScore(updates=updates).fit(graph)
     scores = {"egoscore": detector.decision_score_.numpy()}
     scores |= simple_scores(graph) if simple else {}

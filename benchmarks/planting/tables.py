@@ -53,6 +53,15 @@ class Tables:
         both = np.array(found)
         return both[:, ~np.isnan(both).any(axis=0)].astype(np.int64)
 
+    @property
+    def graph(self) -> AttributedGraph:
+        """The graph as an analyst would read it."""
+        source, target = self.edges.columns[:2]
+        options = {"id": _ID, "ignore": self.left_out, "impute": "median"}
+        return AttributedGraph.from_tables(
+            self.edges, self.nodes, source=source, target=target, **options
+        )
+
 
 def read(name: str, folder: Path) -> Tables:
     """The tables of this name, with only the nodes that the table of nodes lists."""

@@ -26,6 +26,7 @@ PRINTED = {
     "reproduction": "## What reproduces",
     "solvers": "| builtin | dpm |",
     "speed": "builtin train",
+    "stability": "| an isolated node more |",
 }
 
 

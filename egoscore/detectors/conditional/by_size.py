@@ -32,7 +32,9 @@ class BySize:
         """
         size = np.log(ego_size)
         count = min(_SIZE_GROUPS, max(1, len(size) // _NODES_PER_GROUP))
-        cuts = np.unique(np.quantile(size, np.linspace(0.0, 1.0, count + 1)[1:-1]))
+        places = np.linspace(0.0, 1.0, count + 1)[1:-1]
+        # at sizes that occur: between two of them, one node more would move whole groups
+        cuts = np.unique(np.quantile(size, places, method="inverted_cdf"))
         group = np.searchsorted(cuts, size, side="right")
         found = []
         for number in np.unique(group):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from egoscore.detectors.conditional.batch import Batch
 from egoscore.detectors.conditional.covariance import Floats, sample_rows
 from egoscore.detectors.conditional.neighbours import clipped
+from egoscore.detectors.conditional.preprocess import is_hardly_negative
 from egoscore.detectors.conditional.tails import ROUNDING, Tail
 from egoscore.detectors.conditional.view import View
 from egoscore.graph import AttributedGraph
@@ -18,7 +19,6 @@ from egoscore.graph import AttributedGraph
 SIDES = ("above", "below", "small", "more", "less")
 NUM_BY_ITSELF = 3  # of these sides; the others are given everything else
 _NUMBERS = ("number", "date", "weight", "time")
-_LEAST_POSITIVE = 0.99  # of the values that are not zero, for their logarithms to be compared
 _LEAST_CORRELATION, _MOST_CORRELATION = 0.1, 0.95  # of neighbours
 _WIDEST = 256  # features, beyond which they do not predict each other
 _SHRUNK = 0.02  # added to the variance of errors, so that no feature predicts another exactly
@@ -199,12 +199,9 @@ def _in_units(graph: AttributedGraph, raw: Floats, column: int) -> NDArray[np.fl
 
 
 def _usual(values: NDArray[np.float64]) -> float:
-    """The median of the values (N,) above zero; NaN unless nearly all but zeros are such."""
-    positive = values > 0
-    known = int((values != 0).sum())
-    if not known or positive.sum() < _LEAST_POSITIVE * known:
-        return np.nan
-    return float(np.median(values[positive]))
+    """The median of the values (N,) above zero; NaN where some are negative."""
+    positive = values[values > 0]
+    return float(np.median(positive)) if len(positive) and is_hardly_negative(values) else np.nan
 
 
 def _has_two_values(features: Floats) -> NDArray[np.bool_]:

@@ -33,6 +33,8 @@ _LEAST_VALUES = 10  # fewer different ones are grades
 _LEAST_SPAN = 3.0  # times as much: what spreads less is about the same in logarithms
 _CLEARLY = 3.0  # logarithm of how much likelier: twenty times
 _NEAR_ZERO = 0.05  # of the values above zero: added to all where zeros are usual
+_FEW, _FEW_NEGATIVE = 3, 0.002  # wrong entries: a few, or a share of the values
+_ROUNDING = 1e-3  # of a unit
 _GAP = "missing"
 _WIDEST = 2048  # features, beyond which no covariance of all of them is computed
 
@@ -119,13 +121,13 @@ def _shift(values: NDArray[np.float64]) -> float:
 
     Amounts are not negative, spread over a factor of several, and their logarithms are clearly
     closer to a Gaussian (Box & Cox, 1964). All of this ignores the tails: a few zeros or negative
-    values among amounts are wrong entries; many zeros are amounts of zero. One is added to whole
-    numbers, among which zero is next to one.
+    values among amounts are wrong entries; many zeros are amounts of zero.
     """
     low, lower, upper, high = np.quantile(values, (_TAIL, 0.25, 0.75, 1.0 - _TAIL))
-    if low < 0 or lower == upper or len(np.unique(values)) <= _LEAST_VALUES:
+    different = np.unique(values)
+    if lower == upper or len(different) <= _LEAST_VALUES or not is_hardly_negative(values):
         return np.nan
-    shift = float((values == np.round(values)).all())
+    shift = _unit(different)
     if low == 0:
         shift = float(np.quantile(values[values > 0], _NEAR_ZERO))
     if high + shift < _LEAST_SPAN * (low + shift):
@@ -134,6 +136,21 @@ def _shift(values: NDArray[np.float64]) -> float:
     logs = np.log(usual + shift)
     gain = len(usual) * np.log(usual.std() / logs.std()) - logs.sum()
     return shift if gain > _CLEARLY else np.nan
+
+
+def is_hardly_negative(values: NDArray[np.floating]) -> bool:
+    """Whether negative values (n,) are so few that they are wrong entries."""
+    return int((values < 0).sum()) <= max(_FEW, _FEW_NEGATIVE * len(values))
+
+
+def _unit(different: NDArray[np.float64]) -> float:
+    """The unit in which the `different` values (n,), ascending, are whole numbers; 0 if in none.
+
+    It is added to counts, among which zero is next to one.
+    """
+    unit = float(np.diff(different).min())
+    parts = different / unit
+    return unit if np.abs(parts - np.round(parts)).max() < _ROUNDING else 0.0
 
 
 def fit_scale(graph: AttributedGraph, seed: int) -> Scale:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,17 +50,17 @@ class Context:
         centre = white.mean(axis=0, dtype=np.float64)
         shared = axes.T @ (usual.T.astype(np.float64) @ (white - centre.astype(np.float32)) / size)
         chosen = sample_rows(size, _ROWS_TO_CHOOSE, seed)
-        best: tuple[float, Context] | None = None
-        for ridge in _RIDGES:
+
+        def with_ridge(ridge: float) -> tuple[Context, Floats]:
             slope = shared / (spread + ridge)[:, None]
             parts = (mean, scale, axes, spread, slope, centre, ridge, size)
-            left = cls(*parts, np.ones(len(centre))).left_out(known[chosen], white[chosen])
-            error = float(np.median(np.square(left).sum(axis=1)))
-            if best is None or error < best[0]:
-                remaining = np.square(left).mean(axis=0, dtype=np.float64)
-                best = error, cls(*parts, np.clip(remaining, _LEAST_VARIANCE, 1.0))
-        assert best is not None
-        return best[1]
+            draft = cls(*parts, np.ones(len(centre)))
+            return draft, draft.left_out(known[chosen], white[chosen])
+
+        errors = [np.median(np.square(with_ridge(one)[1]).sum(axis=1)) for one in _RIDGES]
+        best, left = with_ridge(float(np.exp(_lowest(np.log(_RIDGES), np.array(errors)))))
+        remaining = np.square(left).mean(axis=0, dtype=np.float64)
+        return replace(best, variance=np.clip(remaining, _LEAST_VARIANCE, 1.0))
 
     def standardised(self, known: Floats) -> Floats:
         """The context (N, C), every column with zero mean and unit deviation."""
@@ -80,6 +80,20 @@ class Context:
         leverage = np.square(along) @ weight + np.float32(1.0 / self.size)
         rest: Floats = (white - expected) / (1.0 - np.minimum(leverage, 0.99))[:, None]
         return rest
+
+
+def _lowest(places: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Where a curve through `values` (n,) at `places` (n,) is lowest.
+
+    Near the lowest value it is a parabola, so that a small change of the values moves it a little.
+    """
+    lowest = int(np.argmin(values))
+    around = slice(lowest - 1, lowest + 2)
+    if lowest in (0, len(values) - 1):
+        return float(places[lowest])
+    curve, slope, _ = np.polyfit(places[around] - places[lowest], values[around], 2)
+    vertex = places[lowest] - slope / (2.0 * curve) if curve > 0 else places[lowest]
+    return float(np.clip(vertex, *places[around][[0, -1]]))
 
 
 def _standardised(known: Floats, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Floats:

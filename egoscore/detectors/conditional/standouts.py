@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,7 @@ _COUNTS = {
 }
 _PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
 _MOST = 5
+_CLEARLY = 1.0  # logarithm of how much rarer than one in all nodes
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,17 @@ class Standouts:
     def of(self, node: int) -> tuple[Extreme, ...]:
         """The quantities of a node rare enough to count by themselves, rarest first.
 
-        The number of links comes before all others, which change with it: that of the direction
-        in which it is rarest.
+        A number of links far beyond all others comes before what changes with it.
         """
         batch = Batch.of_nodes(self.graph, self.model.scaling, np.array([node]))
         least = least_alone(self.graph.num_nodes)
         found = [*self._numbers(node, batch), *self._categories(batch), *self._counts(node)]
         far = [one for one in found if one.surprise > least]
-        far.sort(key=lambda one: (one.kind not in LINKS, -one.surprise))
+        far.sort(key=lambda one: (not self._is_hub(one), -one.surprise))
         return tuple(far[:_MOST])
+
+    def _is_hub(self, one: Extreme) -> bool:
+        return one.kind in LINKS and one.surprise > np.log(self.graph.num_nodes)
 
     @cached_property
     def links(self) -> Links:
@@ -67,26 +70,29 @@ class Standouts:
         return float(rarity(channel, values, self.shifts[channel], self.graph.num_nodes)[0])
 
     def _numbers(self, node: int, batch: Batch) -> list[Extreme]:
-        """One for each column, by itself if it is extreme by itself."""
+        """One for each column: by itself or given everything else, whichever is rarer.
+
+        A value clearly beyond all others is shown next to these: that can be checked at once.
+        """
         numbers = self.model.extremes.numbers
         errors = numbers.prediction.given_all(batch, numbers.columns)
         distances = numbers.distances(self.graph, batch.raw, errors, batch.degree)
         surprises = [
             float(tail.of(one)[0]) for tail, one in zip(numbers.tails, distances, strict=True)
         ]
-        found = []
+        alone, given = [], []
         for place, column in enumerate(numbers.columns.tolist()):
             mine = surprises[place * len(SIDES) : (place + 1) * len(SIDES)]
-            side = int(np.argmax(mine[:NUM_BY_ITSELF]))
-            rarity = self._rarity("extreme_value", mine[side])
-            if rarity > least_alone(self.graph.num_nodes):
-                found.append(self._by_itself(column, node, SIDES[side], rarity))
+            side, other = int(np.argmax(mine[:NUM_BY_ITSELF])), int(np.argmax(mine[NUM_BY_ITSELF:]))
+            itself = self._rarity("extreme_value", mine[side])
+            others = self._rarity("contradicted_value", mine[NUM_BY_ITSELF + other])
+            if itself >= others or mine[side] > np.log(self.graph.num_nodes) + _CLEARLY:
+                alone.append(self._by_itself(column, node, SIDES[side], max(itself, others)))
                 continue
-            side = NUM_BY_ITSELF + int(np.argmax(mine[NUM_BY_ITSELF:]))
-            rarity = self._rarity("contradicted_value", mine[side])
             error = float(errors[0, place] - numbers.middle[place])
-            found.append(self._given_others(column, batch, SIDES[side], error, rarity))
-        return found
+            side_name = SIDES[NUM_BY_ITSELF + other]
+            given.append((abs(error), self._given_others(column, batch, side_name, error, others)))
+        return [*alone, *_by_size_of_error(given)]
 
     def _by_itself(self, column: int, node: int, side: str, rarity: float) -> Extreme:
         kind = "above" if side == "above" else "below"
@@ -167,6 +173,18 @@ class Standouts:
             rarity = self._rarity(channel, float(surprises[kind][0]))
             found.append(Extreme(kind, title, *facts, self.graph.num_nodes, rarity))
         return found
+
+
+def _by_size_of_error(found: list[tuple[float, Extreme]]) -> list[Extreme]:
+    """The same surprises, the largest for the column with the largest error.
+
+    One wrong value contradicts all columns that are correlated with it, and these it. Correcting
+    that with the largest error in units of its usual size makes the node most likely.
+    """
+    columns = [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+    surprises = sorted((one.surprise for one in columns), reverse=True)
+    pairs = zip(columns, surprises, strict=True)
+    return [replace(one, surprise=surprise) for one, surprise in pairs]
 
 
 def _next(values: NDArray[np.generic] | Floats, node: int, is_above: bool) -> tuple[int, float]:

@@ -27,15 +27,14 @@ class Tail:
     over its posterior, (1 + y / t)^-m, where t is their sum (the Lomax distribution). What c nodes
     have is less extreme than that: by what the fit adds to the counted surprise, divided by √c.
 
-    Several nodes may be one case, such as the members of a clique: then c and m count cases.
+    Several nodes may be one case, such as the members of a clique: they count as one.
 
-    Attributes: `levels` (L,) ascending distances; `counts` and `cases` (L,) how many have at least
-    that; `start` where the tail begins, and `share` of the nodes there; `total` and `number`, t and
-    m, 0 where there is too little to fit a tail to; `size`, the number of all nodes.
+    Attributes: `levels` (L,) ascending distances; `cases` (L,) how many have at least that; `start`
+    where the tail begins, and `share` there; `total` and `number`, t and m, 0 where there is too
+    little to fit a tail to; `size`, the number of all nodes.
     """
 
     levels: NDArray[np.float64]
-    counts: NDArray[np.float64]
     cases: NDArray[np.float64]
     start: float
     share: float
@@ -57,7 +56,7 @@ class Tail:
         each = np.ones(len(far)) if members is None else 1.0 / members[rows].astype(np.float64)
         cases = np.cumsum(each).astype(np.float64)
         levels, upto = _choose_levels(far)
-        found = cls(levels, (upto + 1).astype(np.float64), cases[upto], np.inf, 0.0, 0.0, 0, size)
+        found = cls(levels, cases[upto], np.inf, 0.0, 0.0, 0, size)
         # one distance for each case
         one_each = far[np.flatnonzero(np.diff(np.floor(cases + ROUNDING), prepend=0.0) > 0)]
         if len(one_each) < _LEAST:
@@ -68,7 +67,7 @@ class Tail:
         number = last - aside
         total = max(float(np.minimum(excess, excess[aside]).sum()), _LEAST_SPREAD * number)
         start = float(one_each[last])
-        share = float((far >= start * (1.0 - ROUNDING)).sum()) / size
+        share = float(each[far >= start * (1.0 - ROUNDING)].sum()) / size
         return replace(found, start=start, share=share, total=total, number=number)
 
     @property
@@ -88,7 +87,7 @@ class Tail:
         is_far = distances >= levels[0]
         far = distances[is_far].astype(np.float64)
         place = np.searchsorted(levels, far, side="right") - 1
-        surprise = -np.log(self.counts[place] / self.size)
+        surprise = -np.log(np.minimum(np.maximum(self.cases[place], 1.0) / self.size, 1.0))
         if self.number:
             excess = np.log(np.maximum(far / self.start, 1.0))
             fitted = self.number * np.log1p(excess / self.total) - np.log(self.share)
