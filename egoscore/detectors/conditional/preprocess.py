@@ -127,6 +127,7 @@ def _shift(values: NDArray[np.float64]) -> float:
     different = np.unique(values)
     if lower == upper or len(different) <= _LEAST_VALUES or not is_hardly_negative(values):
         return np.nan
+    low = max(low, float(values[values >= 0].min()))  # a few negative values may reach further
     shift = _unit(different)
     if low == 0:
         shift = float(np.quantile(values[values > 0], _NEAR_ZERO))

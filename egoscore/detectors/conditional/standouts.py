@@ -30,6 +30,7 @@ _COUNTS = {
 }
 _PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
 _MOST = 5
+_HUB = 2.0  # times as many links as any other node
 _CLEARLY = 1.0  # logarithm of how much rarer than one in all nodes
 
 
@@ -48,17 +49,21 @@ class Standouts:
     def of(self, node: int) -> tuple[Extreme, ...]:
         """The quantities of a node rare enough to count by themselves, rarest first.
 
-        A number of links far beyond all others comes before what changes with it.
+        A number of links at least twice as high as any other comes before what changes with it.
         """
         batch = Batch.of_nodes(self.graph, self.model.scaling, np.array([node]))
         least = least_alone(self.graph.num_nodes)
         found = [*self._numbers(node, batch), *self._categories(batch), *self._counts(node)]
         far = [one for one in found if one.surprise > least]
-        far.sort(key=lambda one: (not self._is_hub(one), -one.surprise))
+        far.sort(key=lambda one: (not self._is_hub(node, one), -one.surprise))
         return tuple(far[:_MOST])
 
-    def _is_hub(self, one: Extreme) -> bool:
-        return one.kind in LINKS and one.surprise > np.log(self.graph.num_nodes)
+    def _is_hub(self, node: int, one: Extreme) -> bool:
+        if one.kind not in LINKS:
+            return False
+        counts = self.links.by_name[one.kind]
+        count, nearest = _next(counts, node, True)
+        return count == 1 and int(counts[node]) >= _HUB * nearest
 
     @cached_property
     def links(self) -> Links:

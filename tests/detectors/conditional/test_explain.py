@@ -203,7 +203,7 @@ class TestOneAbsurdValue:
 
     def test_both_are_found_by_features_and_company(self, found):
         for why in found:
-            assert why.rank <= 8
+            assert why.rank <= 10
             assert {"features", "company"} <= set(why.causes)
 
     def test_the_value_comes_before_the_company_that_it_makes_bad(self, found):

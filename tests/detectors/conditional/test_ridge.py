@@ -75,9 +75,11 @@ def test_the_ridge_is_the_one_that_predicts_usual_nodes_best(num_outliers):
         ridge: np.square(truly_left_out(known, white, ridge)).sum(axis=1)
         for ridge in context._RIDGES
     }
-    assert fitted.ridge == min(squares, key=lambda ridge: np.median(squares[ridge]))
+    best = min(squares, key=lambda ridge: np.median(squares[ridge]))
+    step = context._RIDGES[1] / context._RIDGES[0]  # between two of them a parabola decides
+    assert best / step < fitted.ridge < best * step
     by_mean = min(squares, key=lambda ridge: np.mean(squares[ridge]))
-    assert (fitted.ridge == by_mean) == (num_outliers == 0)
+    assert (by_mean == best) == (num_outliers == 0)
 
 
 def test_more_noise_asks_for_more_ridge():
