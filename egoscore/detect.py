@@ -29,6 +29,7 @@ from egoscore.run.files import replacing, save_json, write_text, writing
 from egoscore.run.graph_store import save_graph
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
+from egoscore.stability import stability
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 _EXPLAINED = 20
@@ -128,7 +129,7 @@ def _findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
         rule=threshold_rule(detector.contamination, detector.threshold_),
-        caveats=tuple(_caveats(graph, detector)),
+        caveats=tuple(_caveats(graph, detector, bars)),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),
         loss_names=losses.names,
@@ -139,7 +140,7 @@ def _findings(
     )
 
 
-def _caveats(graph: AttributedGraph, detector: EgoScore) -> list[Note]:
+def _caveats(graph: AttributedGraph, detector: EgoScore, bars: Bars) -> list[Note]:
     """How far the ranking can be trusted, what concerns the significant nodes first."""
     found, count = [], 0
     if hasattr(detector, "significant_"):
@@ -147,7 +148,9 @@ def _caveats(graph: AttributedGraph, detector: EgoScore) -> list[Note]:
         rate = float(detector.fdr)
         found.append(Note.info("significant-nodes", count=count, nodes=graph.num_nodes, rate=rate))
     found += detector.detector_.caveats(graph, detector.components_, count)
-    return found + ranking_caveats(graph, detector.decision_score_.numpy())
+    found += ranking_caveats(graph, detector.decision_score_.numpy())
+    stable = stability(graph, detector, bars)
+    return found if stable is None else [*found, stable]
 
 
 def describe(graph: AttributedGraph, origin: Origin, detector: EgoScore) -> dict[str, Any]:

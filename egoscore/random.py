@@ -44,6 +44,7 @@ class Purpose(IntEnum):
     CENTRE_BATCH = 17
     CENTRE_TIME = 18
     CENTRE_NOISE = 19
+    THIN_EDGES = 20
 
 
 @inlined

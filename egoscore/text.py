@@ -37,6 +37,11 @@ def counted(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """Words in a row: a, b and c."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def are(count: int) -> str:
     """The verb that agrees with a number of things."""
     return "is" if count == 1 else "are"

@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "run": {"graph", "detectors.base"},
     "report": {"graph", "explain", "run", "detectors", "detectors.base"},
     "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},
-    "detect": {"graph", "explain", "run", "report", "detector", "detectors"},
+    "stability": {"graph", "detector", "detectors", "detectors.base"},
+    "detect": {"graph", "explain", "run", "report", "detector", "detectors", "stability"},
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
 READS_ON_DEMAND = {"graph.attributed_graph"}

@@ -151,6 +151,11 @@ class Detector(ABC):
     def explainer(self, graph: AttributedGraph, table: Any, job: Job) -> Explainer:
         """Finds the reasons of the nodes of a graph, given its table."""
 
+    @classmethod
+    @abstractmethod
+    def quicker(cls, settings: Any) -> Any:
+        """Settings for a second fit, to see how stable a ranking is; None if that takes long."""
+
     @property
     @abstractmethod
     def model(self) -> Any:

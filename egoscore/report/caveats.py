@@ -9,9 +9,11 @@ from scipy.stats import spearmanr
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.notes import Note
+from egoscore.thresholds import FENCE
 
 _EXPLAINED = 0.5  # rank correlation with a trivial quantity that deserves a warning
 _FEW_NODES, _TOO_FEW_NODES = 200, 10
+_MANY = 0.1  # share of the nodes; if scores fall off exponentially, 0.9% are far out
 
 
 def ranking_caveats(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
@@ -19,6 +21,8 @@ def ranking_caveats(graph: AttributedGraph, score: NDArray[np.float64]) -> list[
     found = _trivial(graph, score)
     if len(score) > 1 and np.ptp(score) == 0:
         found.append(Note.warning("all-scores-equal"))
+    elif len(score) >= _TOO_FEW_NODES:
+        found += _tail(score)
     if not graph.num_edges:
         found.append(Note.warning("no-edges", self_loops=graph.dropped_self_loops))
     count = graph.num_nodes
@@ -27,6 +31,17 @@ def ranking_caveats(graph: AttributedGraph, score: NDArray[np.float64]) -> list[
     elif count < _FEW_NODES:
         found.append(Note.warning("few-nodes", nodes=count))
     return found
+
+
+def _tail(score: NDArray[np.float64]) -> list[Note]:
+    """Whether there are a few nodes far above the others."""
+    lower, upper = np.quantile(score, (0.25, 0.75))
+    count = int((score > upper + FENCE * (upper - lower)).sum())
+    if not count:
+        return [Note.warning("nothing-far-out", nodes=len(score))]
+    if count > _MANY * len(score):
+        return [Note.warning("many-far-out", count=count, nodes=len(score))]
+    return []
 
 
 def _trivial(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:

@@ -67,7 +67,7 @@ def show_detection(found: Detection, top: int) -> None:
     if top:
         console.print(_top_table(found, top, console.width))
     say(console, _flagged(found))
-    say(console, _reliability(found))
+    say(console, render(found.findings.reliability))
     if found.evaluation is not None:
         say(console, accuracy(found.evaluation, found.ranking.num_rows))
     say(console, f"Report: {found.path / REPORT_FILE}{_notes_inside(found)}")
@@ -80,16 +80,6 @@ def _flagged(found: Detection) -> str:
     if found.findings.rule.code != "threshold-far-out":
         rule = f"the highest {100 * found.findings.rule.fields['share']:g}%, as requested"
     return f"{flagged(found.ranking, rule)}."
-
-
-def _reliability(found: Detection) -> str:
-    """The first warning, or that there is none."""
-    warnings = found.findings.warnings
-    if warnings:
-        more = f" ({counted(len(warnings) - 1, 'more warning')} in the report)"
-        return f"Warning: {render(warnings[0])}{more if len(warnings) > 1 else ''}"
-    others = [note for note in found.findings.caveats if note.code != "significant-nodes"]
-    return f"No warnings. {render(others[0])}" if others else "No warnings."
 
 
 def _notes_inside(found: Detection) -> str:
@@ -286,6 +276,11 @@ def detection_record(found: Detection, top: int) -> str:
         "threshold": kept.threshold,
         "rule": render(kept.rule),
         "num_flagged": kept.num_flagged,
+        "reliability": {
+            "level": kept.reliability.fields["level"],
+            "text": render(kept.reliability),
+            "because": [note["code"] for note in kept.reliability.fields["because"]],
+        },
         "remarks": [render(note) for note in kept.caveats],
         "codes": [asdict(note) for note in (*kept.notes, kept.rule, *kept.caveats)],
         "evaluation": found.evaluation and asdict(found.evaluation),

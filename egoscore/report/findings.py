@@ -10,6 +10,7 @@ from egoscore.detectors.base import Losses
 from egoscore.errors import RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
+from egoscore.report.reliability import reliability
 
 FORMAT_VERSION = 1  # of findings.json; a change of its fields, or of those of notes, raises it
 
@@ -67,6 +68,11 @@ class Findings:
     def questions(self) -> tuple[str, ...]:
         """The names of the questions that a score answers."""
         return tuple(self.answers[0]) if self.answers else ()
+
+    @property
+    def reliability(self) -> Note:
+        """How far the list can be trusted."""
+        return reliability(self.caveats, self.notes)
 
     @property
     def warnings(self) -> tuple[Note, ...]:

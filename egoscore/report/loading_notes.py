@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from egoscore.notes import damage_phrase, unusable_phrase
-from egoscore.text import are, counted, option, quoted
+from egoscore.text import are, counted, listed, option, quoted
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
 _ODDITIES = {"dates": "holds dates or times", "row-numbers": "only counts the rows"}
@@ -57,17 +57,13 @@ def _format(table: str, column: str, kind: str, traits: Sequence[str]) -> str:
     elif words == ["hours"]:
         how = "times, read as hours"
     else:
-        how = f"numbers, read with {_and(words)}{doubt}"
+        how = f"numbers, read with {listed(words)}{doubt}"
     return f"{_column(table, column)} holds {how}."
 
 
 def _trait(trait: str) -> str:
     code, _, value = trait.partition(":")
     return f"'{value}' removed" if code == "unit" else _TRAITS[code]
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _columns(names: Sequence[str]) -> str:

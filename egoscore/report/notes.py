@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from egoscore.detectors import label_of
 from egoscore.notes import Note
 from egoscore.report.loading_notes import LOADING
-from egoscore.text import are, counted, numeral, quoted
+from egoscore.text import are, counted, listed, numeral, quoted
 
 Sentence = Callable[..., str]
 
@@ -25,17 +26,49 @@ def _dropped(thing: str) -> Sentence:
     return sentence
 
 
-def _agreement(found: int, expected: float, nodes: int, usual: float) -> str:
+def _agreement(
+    found: int, expected: float, nodes: int, usual: float, questions: Sequence[str]
+) -> str:
     return (
         f"{found:,} of {counted(nodes, 'node')} {are(found)} among the 5% most unusual by at "
-        f"least two of features, similarity and position; about {numeral(expected, 1)} by chance."
+        f"least two of {listed([label_of(name) for name in questions])}; about "
+        f"{numeral(expected, 1)} by chance."
     )
 
 
-def _may_be_chance(found: int, expected: float, nodes: int, usual: float) -> str:
+def _may_be_chance(
+    found: int, expected: float, nodes: int, usual: float, questions: Sequence[str]
+) -> str:
     return (
-        f"The list may be chance. {_agreement(found, expected, nodes, usual)} Graphs without "
-        f"outliers have up to {usual:g} times as many."
+        f"The list may be chance. {_agreement(found, expected, nodes, usual, questions)} Graphs "
+        f"without outliers have up to {usual:g} times as many."
+    )
+
+
+def _reliability(level: str, because: Sequence[Mapping[str, Any]]) -> str:
+    """The level and what it follows from: the first warning, or all that speaks for the list."""
+    told = [render(Note(**note)) for note in because]
+    if level == "good":
+        return " ".join(["Reliability: good.", *told])
+    others = len(told) - 1
+    more = f" {counted(others, 'more warning')} {are(others)} in the report." if others else ""
+    return f"Reliability: {level}. {told[0]}{more}"
+
+
+def _stability(rest: str) -> Sentence:
+    def sentence(kept: int, top: int, dropped: float) -> str:
+        return (
+            f"{kept} of the {top} highest nodes are found again with another seed and "
+            f"{100 * dropped:g}% fewer edges{rest}."
+        )
+
+    return sentence
+
+
+def _many_far_out(count: int, nodes: int) -> str:
+    return (
+        f"{count:,} of {counted(nodes, 'node')} have scores far above the others; so many are "
+        "a group of their own rather than outliers."
     )
 
 
@@ -121,6 +154,14 @@ SENTENCES: dict[str, Sentence] = {
     "duplicates-dropped": _dropped("repeated edge"),
     "agreement-of-questions": _agreement,
     "list-may-be-chance": _may_be_chance,
+    "reliability": _reliability,
+    "ranking-stable": _stability(""),
+    "ranking-partly-stable": _stability("; the others depend on details of the data"),
+    "ranking-unstable": _stability("; the list depends on details of the data"),
+    "nothing-far-out": lambda nodes: (
+        f"None of the {nodes:,} scores is far above the others; the list has no clear beginning."
+    ),
+    "many-far-out": _many_far_out,
     "causes-of-highest": _causes,
     "networks-used": _networks_used,
     "networks-unused": _networks_unused,

@@ -71,6 +71,10 @@ class ToyDetector(Detector):
     def caveats(self, graph, table, num_significant):
         return []
 
+    @classmethod
+    def quicker(cls, settings):
+        return settings
+
     def explainer(self, graph, table, job):
         return ToyExplainer(graph, table)
 

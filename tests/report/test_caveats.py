@@ -16,6 +16,15 @@ def codes(graph, score):
     return [note.code for note in ranking_caveats(graph, score)]
 
 
+def following(graph, score):
+    return [note for note in ranking_caveats(graph, score) if note.code == "follows-trivial"]
+
+
+def falling_off(count, seed=0):
+    """Scores as calibrated ones: exponential, a few of them far out."""
+    return np.random.default_rng(seed).exponential(size=count)
+
+
 def unlinked(count, edges=((), ())):
     rng = np.random.default_rng(0)
     return AttributedGraph.from_edges(np.array(edges, dtype=int), rng.random((count, 2)))
@@ -24,24 +33,24 @@ def unlinked(count, edges=((), ())):
 class TestRankingCaveats:
     @pytest.mark.parametrize("sign", [1.0, -1.0])
     def test_a_ranking_by_degree_is_recognised(self, graph, sign):
-        (warning,) = ranking_caveats(graph, sign * np.log1p(graph.neighbours.degrees))
-        assert (warning.code, warning.severity) == ("follows-trivial", "warning")
+        (warning,) = following(graph, sign * np.log1p(graph.neighbours.degrees))
+        assert warning.severity == "warning"
         assert warning.fields["quantity"] == "degree"
         assert warning.fields["correlation"] == pytest.approx(sign)
 
     def test_a_ranking_by_the_norm_of_the_features_is_recognised(self, graph):
         x = graph.features
         usual = (x - x.mean(axis=0)) / x.std(axis=0)
-        (warning,) = ranking_caveats(graph, np.linalg.norm(usual, axis=1).astype(np.float64))
-        assert (warning.code, warning.fields["quantity"]) == ("follows-trivial", "norm")
+        (warning,) = following(graph, np.linalg.norm(usual, axis=1).astype(np.float64))
+        assert warning.fields["quantity"] == "norm"
         assert warning.fields["correlation"] == pytest.approx(1.0, abs=0.001)
 
     def test_a_ranking_by_neither_gives_no_warning(self, graph):
-        assert ranking_caveats(graph, np.random.default_rng(0).random(400)) == []
+        assert ranking_caveats(graph, falling_off(400)) == []
 
     def test_equal_scores_follow_nothing(self, graph):
         assert codes(graph, np.zeros(400)) == ["all-scores-equal"]
-        assert codes(graph, np.arange(400.0) % 2) == []
+        assert codes(graph, np.arange(400.0) % 2) == ["nothing-far-out"]
 
     @pytest.mark.parametrize(
         ("count", "code"), [(9, "too-few-nodes"), (10, "few-nodes"), (199, "few-nodes")]
@@ -54,14 +63,25 @@ class TestRankingCaveats:
 
     def test_two_hundred_nodes_are_not_few(self):
         edges = np.array([range(199), range(1, 200)])
-        assert codes(unlinked(200, edges), np.random.default_rng(1).random(200)) == []
+        assert codes(unlinked(200, edges), falling_off(200)) == []
 
     @pytest.mark.parametrize(("edges", "loops"), [(((), ()), 0), (((1, 2), (1, 2)), 2)])
     def test_a_graph_without_edges_is_recognised(self, edges, loops):
-        score = np.random.default_rng(1).random(250)
+        score = falling_off(250)
         (warning,) = ranking_caveats(unlinked(250, edges), score)
         assert (warning.code, warning.fields) == ("no-edges", {"self_loops": loops})
         assert "no-edges" not in codes(unlinked(250, ((0,), (1,))), score)
+
+
+class TestFarOut:
+    def test_nothing_far_above_the_others_is_recognised(self, graph):
+        assert codes(graph, np.random.default_rng(0).random(400)) == ["nothing-far-out"]
+
+    def test_a_group_far_above_the_others_is_recognised(self, graph):
+        score = np.random.default_rng(0).random(400)
+        score[::8] += 20.0
+        (warning,) = [n for n in ranking_caveats(graph, score) if n.code == "many-far-out"]
+        assert warning.fields == {"count": 50, "nodes": 400}
 
 
 class TestLeftOut:

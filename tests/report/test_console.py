@@ -258,26 +258,10 @@ class TestLinesBelowTheTable:
         assert flagged(found.ranking) in line
         assert "7.123" in line
 
-    def test_the_second_has_the_first_warning_and_counts_the_others(self, capsys):
-        few = Note.warning("few-nodes", nodes=3)
-        line = self.lines(capsys, changed(detected(), caveats=CAVEATS))[1]
-        assert line == f"Warning: {render(CAVEATS[2])}"
-        line = self.lines(capsys, changed(detected(), caveats=(few, *CAVEATS, few)))[1]
-        assert line.startswith(f"Warning: {render(few)}")
-        assert "2 more warnings" in line
-
-    def test_a_warning_on_how_the_data_were_read_counts(self, capsys):
-        coded = Note.warning("codes-as-numbers", table="nodes.csv", columns=["zip"])
-        line = self.lines(capsys, changed(detected(), notes=(*NOTES, coded)))[1]
-        assert line == f"Warning: {render(coded)}"
-
-    def test_without_warnings_it_says_so(self, capsys):
-        nothing = self.lines(capsys, changed(detected(), caveats=()))[1]
-        assert nothing == "No warnings."
-        agreement = {"found": 9, "expected": 2.0, "nodes": 500, "usual": 4.0}
-        note = Note.info("agreement-of-questions", **agreement)
-        line = self.lines(capsys, changed(detected(), caveats=(note,)))[1]
-        assert line == f"No warnings. {render(note)}"
+    @pytest.mark.parametrize("caveats", [(), CAVEATS])
+    def test_the_second_is_the_statement_about_reliability(self, capsys, caveats):
+        found = changed(detected(), caveats=caveats)
+        assert self.lines(capsys, found)[1] == render(found.findings.reliability)
 
     def test_accuracy_is_given_if_outliers_are_known(self, capsys):
         known = self.lines(capsys, detected(evaluation=EVALUATION))

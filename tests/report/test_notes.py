@@ -18,6 +18,13 @@ FILE, TABLE, COLUMN = "graph.mat", "nodes.csv", "monthly income"
 OF_COLUMN = {"table": TABLE, "column": COLUMN}
 LOST = {"edges": "edges.csv", "nodes": TABLE, "count": 3, "example": "c-17"}
 FAR = Deviation("age", "900", "41", 12.0, "number", "", 900.0, 41.0, True)
+AGREEMENT = {
+    "found": 31,
+    "expected": 2.68,
+    "nodes": 400,
+    "usual": 4.0,
+    "questions": ["features", "features"],
+}
 
 # Realistic fields of every note, and what its sentence must hold besides the text in the fields.
 EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
@@ -110,13 +117,23 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "self-loops-dropped": ({"count": 1, "weight": None}, ("1 self-loop",)),
     "duplicates-dropped": ({"count": 1234, "weight": "amount"}, ("1,234 repeated edges",)),
     "agreement-of-questions": (
-        {"found": 31, "expected": 2.68, "nodes": 400, "usual": 4.0},
-        ("31 of 400 nodes", "about 3 "),
+        AGREEMENT,
+        ("31 of 400 nodes", "about 3 ", "features and features"),
     ),
     "list-may-be-chance": (
-        {"found": 4, "expected": 2.68, "nodes": 400, "usual": 4.0},
+        AGREEMENT | {"found": 4},
         ("chance", "4 of 400 nodes", "about 3 "),
     ),
+    "reliability": (
+        {"level": "limited", "because": [{"code": "few-nodes", "fields": {"nodes": 50}}] * 3},
+        ("limited", "50 nodes", "2 more warnings"),
+    ),
+    **{
+        f"ranking-{how}": ({"kept": 4, "top": 10, "dropped": 0.1}, ("4 of the 10", "10%"))
+        for how in ("stable", "partly-stable", "unstable")
+    },
+    "nothing-far-out": ({"nodes": 1234}, ("1,234",)),
+    "many-far-out": ({"count": 300, "nodes": 1234}, ("300", "1,234")),
     "causes-of-highest": (
         {"top": 20, "counts": {"features": 5, "company": 3, "place": 0}},
         ("20 highest", "5 are", "by features", "3 by similarity", "0 by position"),
@@ -221,7 +238,7 @@ class TestVariants:
         assert "weight" not in render(Note.info("self-loops-dropped", count=2, weight=None))
 
     def test_nouns_and_verbs_agree_with_one(self):
-        one = {"found": 1, "expected": 1.0, "nodes": 400, "usual": 4.0}
+        one = AGREEMENT | {"found": 1}
         assert "1 of 400 nodes is" in render(Note.info("agreement-of-questions", **one))
         assert "1 id of the edges differs" in render(
             Note.info("ids-respelled", count=1, example="A", known="a")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -17,9 +19,6 @@ _OUTLIER_FREE = 4.0  # times what independence gives: seen on generated graphs w
 _TOP = 20
 _TOO_FEW_NODES = 10
 _LEAST_SKILL = 0.02
-_SINGLE_CHANNELS = ("linear_residual", "structure")
-_MOST_OVERLOOKED = 5  # by each measurement
-_ROWS_AT_ONCE = 1 << 14
 
 
 def caveats(
@@ -50,7 +49,13 @@ def _excess(table: ChannelTable, num_significant: int) -> Note:
     high = np.sum([answer > HIGH for answer in answers.values()], axis=0)
     found, share = int((high > 1).sum()), np.exp(-HIGH)
     expected = len(high) * float(binom.sf(1, len(answers), share))
-    fields = {"found": found, "expected": expected, "nodes": len(high), "usual": _OUTLIER_FREE}
+    fields: dict[str, Any] = {
+        "found": found,
+        "expected": expected,
+        "nodes": len(high),
+        "usual": _OUTLIER_FREE,
+        "questions": list(answers),
+    }
     if num_significant or found > _OUTLIER_FREE * expected:
         return Note.info("agreement-of-questions", **fields)
     return Note.warning("list-may-be-chance", **fields)

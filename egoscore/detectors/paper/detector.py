@@ -86,6 +86,10 @@ class PaperDetector(Detector):
         reconstruction = Reconstruction(egos, networks, fitted.settings, fitted.seed)
         return ReconstructionExplainer(reconstruction, graph, fitted.scaling, table)
 
+    @classmethod
+    def quicker(cls, settings: PaperSettings) -> None:
+        """Training and reconstructing again would take as long as the first time."""
+
     @property
     def model(self) -> FittedModel:
         return self.fitted
