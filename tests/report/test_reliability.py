@@ -35,4 +35,4 @@ def test_the_level_follows_from_the_warnings(caveats, reading, level, because):
     text = render(found)
     assert text.startswith(f"Reliability: {level}.")
     others = len(because) - 1 if level != "good" else 0
-    assert (f"({others} more warning" in text) == (others > 0)
+    assert (f"{others} more warning" in text) == (others > 0)
