@@ -132,14 +132,19 @@ def differences_by_node(old: dict[str, Any], new: dict[str, Any], rtol: float) -
     """The same for results of another processor, where nodes that are nearly tied swap places.
 
     Scores and components are compared node by node, explanations by the name of what they list, as
-    far as both list it; ranks follow from scores and are left out.
+    far as both list it; ranks follow from scores and are left out. Of the printed record, the codes
+    of notes are compared.
     """
     first, second = _columns_by_node(old), _columns_by_node(new)
     found = differences(first, second, rtol, "columns")
+    found += differences(_codes(old), _codes(new), rtol, "codes")
     reasons = [{one["node"]: one for one in record["explanations"]} for record in (old, new)]
     shared = reasons[0].keys() & reasons[1].keys()
     if len(shared) < 0.9 * len(reasons[0]):
         found.append(f"explanations: only {len(shared)} of {len(reasons[0])} nodes are the same")
+    causes = [{node: record[node]["causes"][:1] for node in shared} for record in reasons]
+    if sum(causes[0][node] == causes[1][node] for node in shared) < 0.9 * len(shared):
+        found.append(f"explanations: other main causes: {causes[0]}, now {causes[1]}")
     for node in sorted(shared):
         ours, theirs = (record[node] for record in reasons)
         for part in ("features", "components", "structure"):
@@ -148,6 +153,12 @@ def differences_by_node(old: dict[str, Any], new: dict[str, Any], rtol: float) -
             a, b = ({name: one[name] for name in shared_names} for one in (a, b))
             found += differences(a, b, rtol, f"explanations.{node}.{part}")
     return found
+
+
+def _codes(record: dict[str, Any]) -> list[str]:
+    """The codes of all notes, but for those that tell whether the ranking is stable."""
+    codes = [note["code"] for note in record["printed"]["codes"]]
+    return [code for code in codes if not code.startswith("ranking-")]
 
 
 def _by_name(listed: list[dict[str, Any]]) -> dict[str, Any]:

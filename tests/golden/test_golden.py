@@ -18,9 +18,24 @@ def test_results_are_those_recorded(name: str) -> None:
 
 def test_a_changed_number_is_noticed() -> None:
     def record(score: float, size: float) -> dict[str, object]:
-        reason = {"node": "a", "features": [{"name": "age", "size": size}]}
+        reason = {"node": "a", "causes": ["x"], "features": [{"name": "age", "size": size}]}
         reason |= {"structure": [], "components": []}
-        return {"columns": {"node": ["a"], "score": [score]}, "explanations": [reason]}
+        scores = {"node": ["a"], "score": [score]}
+        return {"columns": scores, "explanations": [reason], "printed": {"codes": []}}
 
     assert differences_by_node(record(1.0, 2.0), record(1.0, 2.0), RTOL) == []
     assert len(differences_by_node(record(1.0, 2.0), record(1.02, 2.1), RTOL)) == 2
+
+
+def test_another_note_and_another_cause_are_noticed() -> None:
+    def record(code: str, cause: str) -> dict[str, object]:
+        reason = {"node": "a", "causes": [cause], "features": [], "structure": []}
+        printed = {"codes": [{"code": code}, {"code": "ranking-stable"}]}
+        return {
+            "columns": {"node": ["a"]},
+            "explanations": [reason | {"components": []}],
+            "printed": printed,
+        }
+
+    assert differences_by_node(record("no-edges", "x"), record("no-edges", "x"), RTOL) == []
+    assert len(differences_by_node(record("no-edges", "x"), record("few-nodes", "y"), RTOL)) == 2
