@@ -87,12 +87,14 @@ def _start_worker(inbox: Any, folder: str) -> None:
 
 def _end_with_parent(folder: str) -> None:
     """End this process when its parent has died, and remove the parent's temporary folder."""
-    parent = parent_process()
-    assert parent is not None
-    # at the end of a pipe: the id of a parent that died early would be that of another process
-    parent.join()
-    rmtree(folder, ignore_errors=True)
-    os._exit(1)
+    try:
+        parent = parent_process()
+        assert parent is not None
+        # at the end of a pipe: the id of a parent that died early would be that of another process
+        parent.join()
+        rmtree(folder, ignore_errors=True)
+    finally:
+        os._exit(1)
 
 
 def _work(nodes: Shard) -> Any:
