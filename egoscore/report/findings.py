@@ -11,7 +11,7 @@ from egoscore.errors import RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
 
-FORMAT_VERSION = 1  # of findings.json; a change of its fields, or of those of notes, raises it
+FORMAT_VERSION = 2  # of findings.json; a change of its fields, or of those of notes, raises it
 
 
 @dataclass(frozen=True)

@@ -327,7 +327,7 @@ class TestContent:
         words = page.words()
         for found in findings().explanations:
             assert found.summary in words
-            contrast = {"before": f"{found.energy_before:.4g}", "after": "0.4321"}
+            contrast = {"actual": f"{found.energy_actual:.4g}", "expected": "0.4321"}
             assert (WORDS.contrast.format(**contrast) in words) == (found.ego_size > 1)
             for line in (*found.features, *found.structure):
                 for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
@@ -494,7 +494,7 @@ class TestContent:
         text = Page(render_report(config(preset="paper"), ranking, told)).words()
         assert words.meaning(told.questions, 300) in text
         assert "features: 1 → 0.75 adjacency: 1 → 0.5" in text
-        assert words.contrast.split("{before}")[0] in text
+        assert words.contrast.split("{actual}")[0] in text
         assert "features come before company" not in text
         assert "300 epochs" in text
         for name, question in words.questions.items():

@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 from report.samples import config, findings, ranked
 from report.test_html import HOSTILE, hostile_run
 
-from egoscore.report.ego_drawing import Box
+from egoscore.report.ego_labels import Box
 from egoscore.report.html import render_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
