@@ -93,8 +93,9 @@ class Vocabulary:
     `compared_with` the nodes that percentiles refer to; `meaning` what a score means, given the
     names of the questions asked and the number of nodes; `contrast` a sentence with the fields
     `actual` and `expected` about how much a node differs from its neighbours; `has_zero` whether
-    scores start at zero; `labels` the short names of questions for people, where files and programs
-    have others; `alone` the question that counts by itself, whatever the others say.
+    scores start at zero; `labels` the short names of questions and components for people, where
+    files and programs have others; `alone` the question that counts by itself, whatever the others
+    say.
     """
 
     questions: Mapping[str, str]

@@ -15,7 +15,7 @@ from egoscore.text import brief, counted
 SHADES = 9  # the number of shades in the style sheet
 WIDTH, HEIGHT = 420.0, 300.0
 _NAMED = 12  # neighbours; of more, the most important ones have labels
-_FEW, _MANY = (112.0, 96.0), (132.0, 122.0)  # half the axes of the ellipse they are on
+_FEW, _MANY = (112.0, 96.0), (122.0, 120.0)  # half the axes of the ellipse they are on
 _CENTRE, RING, _DOT = 11.0, 4.0, 9.0  # the radius of the centre, the width of its ring, other radii
 _LONGEST = 100  # characters of a name that is shown on hover
 _FADES = 0.8  # the weight of an edge falls by this factor per place in between

@@ -13,7 +13,7 @@ from egoscore.explain.explanation import (
 )
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
-from egoscore.report.top_nodes import TOP
+from egoscore.report.top_nodes import ANSWERED
 from egoscore.run.tables import described
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
@@ -161,7 +161,7 @@ def threshold_of(score: np.ndarray) -> float:
 
 def answers_of(ranking: pa.Table) -> tuple[dict[str, float], ...]:
     """The answers of the first nodes by question."""
-    size = min(TOP, ranking.num_rows)
+    size = min(ANSWERED, ranking.num_rows)
     if "surprise_place" in ranking.column_names:
         columns = {name: ranking[f"surprise_{name}"].to_numpy()[:size] for name in QUESTIONS}
     else:

@@ -34,4 +34,5 @@ VOCABULARY = Vocabulary(
     meaning=_meaning,
     contrast="The Dirichlet energy of its ego-graph, which says how much neighbours differ, is "
     "{actual}, and {expected} in the reconstruction.",
+    labels={"energy_after": "expected energy"},
 )
