@@ -25,13 +25,14 @@ from egoscore.detectors.base import Vocabulary
 from egoscore.explain.explanation import Explanation
 from egoscore.graph.checks import UNKNOWN
 from egoscore.metrics import evaluate, known_only
-from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
+from egoscore.report.charts import Chart, histogram, precision_recall, roc
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import TOP, component_label, other_components, parts_of, top_rows
+from egoscore.report.training_chart import training_curve
 from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.files import write_text
 from egoscore.run.reader import Run, needing, reading
