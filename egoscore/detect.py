@@ -23,7 +23,7 @@ from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
 from egoscore.report.ranking import id_column, ranking, write_spreadsheet
-from egoscore.report.top_nodes import TOP
+from egoscore.report.top_nodes import ANSWERED, TOP
 from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
 from egoscore.run.files import replacing, save_json, write_text, writing
 from egoscore.run.graph_store import save_graph
@@ -32,7 +32,6 @@ from egoscore.runtime import choose_device
 from egoscore.stability import stability
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
-_EXPLAINED = 20
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def _findings(
         detector.components_,
     )
     order = np.argsort(-score, kind="stable")
-    highest = order[:_EXPLAINED].tolist()
+    highest = order[:TOP].tolist()
     explanations = []
     with bars("Explaining", len(highest), "nodes") as advance:
         for explanation in detector.explain_rows(highest):
@@ -135,7 +134,7 @@ def _findings(
         loss_names=losses.names,
         step=losses.step,
         num_steps=len(losses.values),
-        answers=tuple(fitted.answers(table, order[:TOP].tolist())),
+        answers=tuple(fitted.answers(table, order[:ANSWERED].tolist())),
         explanations=tuple(explanations),
     )
 

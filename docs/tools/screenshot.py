@@ -39,7 +39,7 @@ def photographed(browser, address):
         chromium = running.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = chromium.new_page(viewport={"width": WIDTH, "height": 1000})
         page.goto(address)
-        card = page.locator("details").first
+        card = page.locator("article details").first
         card.evaluate("element => element.open = true")
         row = page.locator("tbody tr").nth(ROWS - 1).bounding_box()
         top = card.bounding_box()["y"]

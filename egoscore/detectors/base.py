@@ -92,9 +92,10 @@ class Vocabulary:
     `components` what each part of the score is, by column name without the noise level;
     `compared_with` the nodes that percentiles refer to; `meaning` what a score means, given the
     names of the questions asked and the number of nodes; `contrast` a sentence with the fields
-    `before` and `after` about how much a node differs from its neighbours; `has_zero` whether
-    scores start at zero; `labels` the short names of questions for people, where files and programs
-    have others; `alone` the question that counts by itself, whatever the others say.
+    `actual` and `expected` about how much a node differs from its neighbours; `has_zero` whether
+    scores start at zero; `labels` the short names of questions and components for people, where
+    files and programs have others; `alone` the question that counts by itself, whatever the others
+    say.
     """
 
     questions: Mapping[str, str]
@@ -107,9 +108,9 @@ class Vocabulary:
     alone: str = ""
 
     def contrasted(self, found: Reasons) -> str:
-        """How much a node differs from its neighbours, before and after."""
-        before, after = numeral(found.energy_before), numeral(found.energy_after)
-        return self.contrast.format(before=before, after=after)
+        """How much a node differs from its neighbours, and how much is expected."""
+        actual, expected = numeral(found.energy_actual), numeral(found.energy_expected)
+        return self.contrast.format(actual=actual, expected=expected)
 
 
 class Detector(ABC):

@@ -88,13 +88,14 @@ def shortened(name: str) -> str:
 
 
 def shades(
-    before: NDArray[np.floating], after: NDArray[np.floating]
+    actual: NDArray[np.floating], expected: NDArray[np.floating]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Both (n,) scaled to 0 for the smallest of all values and 1 for the largest."""
-    low = min(float(before.min()), float(after.min()))
-    spread = max(float(before.max()), float(after.max())) - low or 1.0
+    low = min(float(actual.min()), float(expected.min()))
+    spread = max(float(actual.max()), float(expected.max())) - low or 1.0
     first, second = (
-        np.round((part.astype(np.float64) - low) / spread, 3).tolist() for part in (before, after)
+        np.round((part.astype(np.float64) - low) / spread, 3).tolist()
+        for part in (actual, expected)
     )
     return tuple(first), tuple(second)
 

@@ -92,19 +92,19 @@ class Component:
 
 @dataclass(frozen=True)
 class Picture:
-    """An ego-graph before and after, to be drawn. The centre is number 0.
+    """An actual and an expected ego-graph, to be drawn. The centre is number 0.
 
-    Attributes: `nodes` names; `before` and `after` pairs of numbers, the edges; `shade` names the
-    feature that the shades show; `shade_before` and `shade_after` one number per node, 0 to 1
-    between the least and the greatest of them all; `left_out` how many nodes are not shown.
+    Attributes: `nodes` names; `actual` and `expected` pairs of numbers, the edges; `shade` names
+    the feature that the shades show; `shade_actual` and `shade_expected` one number per node, 0 to
+    1 between the least and the greatest of them all; `left_out` how many nodes are not shown.
     """
 
     nodes: tuple[str, ...]
-    before: tuple[tuple[int, int], ...]
-    after: tuple[tuple[int, int], ...]
+    actual: tuple[tuple[int, int], ...]
+    expected: tuple[tuple[int, int], ...]
     shade: str
-    shade_before: tuple[float, ...]
-    shade_after: tuple[float, ...]
+    shade_actual: tuple[float, ...]
+    shade_expected: tuple[float, ...]
     left_out: int = 0
 
 
@@ -116,8 +116,8 @@ class Reasons:
     by which the node is among the 5% most surprising, most important first; `features` and
     `structure` the largest deviations; `surprising` ties, most unexpected first; `expected` ties,
     best fit first; `unlike` the columns in which it differs most from its neighbours, whose mean is
-    the expected value; `extremes` the quantities that stand out by themselves; `energy_before` and
-    `energy_after` how much it differs from its neighbours as observed and as predicted;
+    the expected value; `extremes` the quantities that stand out by themselves; `energy_actual` and
+    `energy_expected` how much it differs from its neighbours, actual and expected;
     `components` the parts of the score and how unusual each is among the nodes that
     `compared_with` describes.
     """
@@ -131,8 +131,8 @@ class Reasons:
     expected: tuple[Tie, ...]
     unlike: tuple[Deviation, ...]
     extremes: tuple[Extreme, ...]
-    energy_before: float
-    energy_after: float
+    energy_actual: float
+    energy_expected: float
     components: tuple[Component, ...]
     compared_with: str
     picture: Picture
@@ -181,9 +181,9 @@ class Explanation(Reasons):
         }
         lists = {name: tuple(kind(**part) for part in record[name]) for name, kind in parts.items()}
         drawn = dict(record["picture"])
-        for name in ("nodes", "shade_before", "shade_after"):
+        for name in ("nodes", "shade_actual", "shade_expected"):
             drawn[name] = tuple(drawn[name])
-        for name in ("before", "after"):
+        for name in ("actual", "expected"):
             drawn[name] = tuple((int(a), int(b)) for a, b in drawn[name])
         rest = {"causes": tuple(record["causes"]), "picture": Picture(**drawn)}
         return cls(**(record | lists | rest))

@@ -21,7 +21,13 @@ from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.report.notes import render
 from egoscore.report.ranking import NAME, has_names
 from egoscore.report.sentences import accuracy, flagged, summary
-from egoscore.report.top_nodes import cause_in_short, other_components, parts_of, top_rows
+from egoscore.report.top_nodes import (
+    component_label,
+    other_components,
+    parts_of,
+    reason_in_short,
+    top_rows,
+)
 from egoscore.run.directory import REPORT_FILE
 from egoscore.text import brief, counted, numeral, percent, printable
 
@@ -136,7 +142,7 @@ def _top_table(found: Detection, top: int, width: int) -> Table:
         if width - _taken(columns | more) < _ROOM:
             del columns[name]
     room = width - _taken(columns | more)
-    whys = {row.rank: printable(row.cause) for row in top_rows(found.ranking, found.findings)}
+    whys = {row.rank: printable(row.reason) for row in top_rows(found.ranking, found.findings, top)}
     whys |= {why.rank: _why(why, room) for why in found.findings.explanations}
     columns |= {"why": [whys.get(row["rank"], "") for row in rows]} | more
     of_all = counted(found.ranking.num_rows, "node")
@@ -166,9 +172,9 @@ def _why(why: Explanation, room: int) -> str:
     column, only the names of the causes.
     """
     if room < _LEAST_ROOM or not why.causes:
-        return printable(", ".join(map(label_of, why.causes)) or cause_in_short(why))
+        return printable(", ".join(map(label_of, why.causes)) or reason_in_short(why))
     others = f" (also {', '.join(map(label_of, why.causes[1:]))})" if why.causes[1:] else ""
-    first = cause_in_short(why)
+    first = reason_in_short(why)
     texts = [printable(text) for text in (first + others, first)]
     whole = next((text for text in texts if cell_len(text) <= room), None)
     return whole or brief(first, _MOST_LINES * room)
@@ -219,7 +225,7 @@ def show_explanation(found: Explanation, words: Vocabulary) -> None:
         say(console, f"Among {words.compared_with}:")
         console.print(_percentiles("question", answers), width=width)
     if components := other_components(found):
-        measured = [(one.name.replace("_", " "), one.value, one.percentile) for one in components]
+        measured = [(component_label(one), one.value, one.percentile) for one in components]
         say(console, f"Among {found.compared_with}:")
         console.print(_percentiles("component", measured), width=width)
 

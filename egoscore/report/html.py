@@ -1,9 +1,17 @@
-"""The HTML report: one page without scripts, network access or other files."""
+"""The HTML report: one page without network access or other files.
+
+Its only script, which searches and sorts the list, is allowed by its hash.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
 import re
 import unicodedata
+from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +22,23 @@ from markupsafe import Markup, escape
 
 from egoscore.detectors import label_of, vocabulary_of
 from egoscore.detectors.base import Vocabulary
+from egoscore.explain.explanation import Explanation
 from egoscore.graph.checks import UNKNOWN
 from egoscore.metrics import evaluate, known_only
-from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
+from egoscore.report.charts import Chart, histogram, precision_recall, roc
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
-from egoscore.report.top_nodes import other_components, parts_of, top_rows
+from egoscore.report.top_nodes import TOP, component_label, other_components, parts_of, top_rows
+from egoscore.report.training_chart import training_curve
 from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE
 from egoscore.run.files import write_text
 from egoscore.run.reader import Run, needing, reading
 from egoscore.text import brief, counted, number, percent, printable, shown, signed
 
-EXPLAINED = 20
-_OPEN = 3  # explanations that are expanded
+_OPEN = 4  # explanations that are expanded
 _FILES = {
     REPORT_FILE: "this page",
     SCORES_FILE: "every node with its score, rank, flag and all components",
@@ -57,12 +66,12 @@ def write_report(path: str | Path, out: Path | None = None) -> Path:
 def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings) -> str:
     """The report as HTML; values from the data are made printable and escaped."""
     words = vocabulary_of(config["preset"])
-    explained = findings.explanations[:EXPLAINED]
+    explained = findings.explanations[:TOP]
     rows = top_rows(ranking, findings)
     page = {
         "findings": findings,
+        "reliability": getattr(findings, "reliability", None),
         "flagged": flagged(ranking),
-        "num_warnings": len(findings.warnings),
         "num_nodes": ranking.num_rows,
         "meaning": words.meaning(findings.questions, ranking.num_rows),
         "histogram": _histogram(words, ranking, findings),
@@ -71,13 +80,13 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "marks": marks(ranking, config.get("fdr", 0.0)),
         "words": words,
         "answers_of": lambda why: [
-            (one.label, words.questions.get(one.question, ""), one.answer, one.percentile)
+            (one.label, one.answer, one.percentile)
             for one in parts_of(why.questions, why.num_nodes)
         ],
         "components_of": lambda why: [
-            (one.name.replace("_", " "), words.components.get(one.name), one.value, one.percentile)
-            for one in other_components(why)
+            (component_label(one), one.value, one.percentile) for one in other_components(why)
         ],
+        "meanings": _meanings(words, explained),
         "significant": {row.rank for row in rows if row.significant},
         "cards": [(found, draw(found.picture)) for found in explained],
         "contrast": words.contrasted,
@@ -89,7 +98,9 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
         "facts": _facts(config),
         "files": _FILES,
     }
-    return _environment().get_template("report.html.j2").render(config=config, **page)
+    environment = _environment()
+    page |= _script(environment)
+    return environment.get_template("report.html.j2").render(config=config, **page)
 
 
 def _environment() -> Environment:
@@ -104,8 +115,16 @@ def _environment() -> Environment:
     environment.filters |= {"brief": brief, "shown": shown, "number": number}
     environment.filters |= {"signed": signed, "percent": percent, "counted": counted}
     environment.filters |= {"unbroken": unbroken, "render": render, "label": label_of}
+    environment.filters |= {"sort_key": sort_key}
     environment.globals |= {"shades": SHADES, "picture_size": (WIDTH, HEIGHT), "ring": RING}
     return environment
+
+
+def _script(environment: Environment) -> dict[str, Any]:
+    """The script, and its hash, by which the content security policy allows it and no other."""
+    script = environment.get_template("report.js").render()
+    digest = hashlib.sha256(script.encode()).digest()
+    return {"script": Markup(script), "script_hash": base64.b64encode(digest).decode()}
 
 
 def _harmless(value: Any) -> Any:
@@ -115,7 +134,7 @@ def _harmless(value: Any) -> Any:
 
 def _own_by_rank(ranking: pa.Table) -> dict[int, dict[str, Any]]:
     """The user's columns of the explained nodes, by rank."""
-    rows = ranking.slice(0, EXPLAINED).select(own_columns(ranking)).to_pylist()
+    rows = ranking.slice(0, TOP).select(own_columns(ranking)).to_pylist()
     return dict(enumerate(rows, start=1))
 
 
@@ -166,6 +185,26 @@ def _setting_text(setting: Any) -> Any:
     if isinstance(setting, float):
         return f"{setting:g}"
     return "automatic" if setting is None or setting == "auto" else setting
+
+
+def sort_key(value: Any) -> str | None:
+    """What a cell is sorted by: a number, "" if it is unknown, None for the text that is shown."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    return str(value) if math.isfinite(value) else ""
+
+
+def _meanings(words: Vocabulary, explained: Sequence[Explanation]) -> dict[str, str]:
+    """What each question asks and each component is, by label."""
+    found: dict[str, str] = {}
+    for why in explained:
+        for question in why.questions:
+            found.setdefault(label_of(question), words.questions.get(question, ""))
+        for one in other_components(why):
+            found.setdefault(component_label(one), words.components.get(one.name, ""))
+    return {label: meaning for label, meaning in found.items() if meaning}
 
 
 def unbroken(text: str, longest: int = 14) -> Markup:

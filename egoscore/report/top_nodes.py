@@ -1,4 +1,4 @@
-"""The list of the most abnormal nodes, with their causes and percentiles by question."""
+"""The list of the most abnormal nodes, with their reasons and percentiles by question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from egoscore.explain.sentences import off
 from egoscore.report.findings import Findings
 from egoscore.report.ranking import NAME, has_names, own_columns
 
-TOP = 50
+TOP = 20  # nodes that the report lists and explains
+ANSWERED = 50  # nodes with answers, for longer lists on the console
 _MOST_COLUMNS = 3  # of the user's own
 
 
@@ -40,8 +41,8 @@ class Part:
 class Row:
     """A node of the list.
 
-    Attributes: `name` as in `Explanation`; `own`, the user's columns; `cause`, the main cause in
-    words.
+    Attributes: `name` as in `Explanation`; `own`, the user's columns; `reason`, the main cause
+    in words.
     """
 
     rank: int
@@ -53,15 +54,15 @@ class Row:
     significant: bool
     ego_size: int
     own: tuple[Any, ...]
-    cause: str
+    reason: str
     parts: tuple[Part, ...]
 
 
-def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
-    """The first rows of the ranking; explained nodes have their cause in a few words."""
+def top_rows(ranking: pa.Table, findings: Findings, count: int = TOP) -> list[Row]:
+    """The first rows of the ranking; nodes without an explanation have the cause as reason."""
     own = own_columns(ranking)[:_MOST_COLUMNS]
-    rows = ranking.slice(0, TOP).to_pylist()
-    reasons = {why.rank: cause_in_short(why) for why in findings.explanations}
+    rows = ranking.slice(0, count).to_pylist()
+    reasons = {why.rank: reason_in_short(why) for why in findings.explanations}
     found, is_named = [], has_names(ranking)
     for row, answers in zip(rows, findings.answers, strict=False):
         found.append(
@@ -75,7 +76,7 @@ def top_rows(ranking: pa.Table, findings: Findings) -> list[Row]:
                 significant=bool(row.get("significant")),
                 ego_size=row["ego_size"],
                 own=tuple(row[name] for name in own),
-                cause=reasons.get(row["rank"]) or cause(answers, row["p_value"]),
+                reason=reasons.get(row["rank"]) or cause(answers, row["p_value"]),
                 parts=parts_of(answers, ranking.num_rows),
             )
         )
@@ -98,6 +99,11 @@ def other_components(why: Explanation) -> list[Component]:
     return [one for one in why.components if one.name not in answers]
 
 
+def component_label(one: Component) -> str:
+    """The name of a part of the score for people."""
+    return label_of(one.name).replace("_", " ")
+
+
 def cause(answers: Mapping[str, float], p_value: float) -> str:
     """The main cause; if there is none, the question that comes closest."""
     if not answers:
@@ -110,9 +116,11 @@ def cause(answers: Mapping[str, float], p_value: float) -> str:
     return f"nothing stands out; if anything, {first}"
 
 
-def cause_in_short(why: Explanation) -> str:
-    """The main cause of an explained node, with its reason in a few words."""
-    if not why.causes:
-        extreme = far_by_itself(why)
-        return cause(why.questions, why.p_value) if extreme is None else off(extreme)
-    return f"{label_of(why.causes[0])}: {why.reason}"
+def reason_in_short(why: Explanation) -> str:
+    """The main cause of an explained node and its reason, in a few words."""
+    if why.causes:
+        return f"{label_of(why.causes[0])}: {why.reason}"
+    if (extreme := far_by_itself(why)) is not None:
+        return off(extreme)
+    closest = cause(why.questions, why.p_value)
+    return f"{closest}: {why.reason}" if closest else why.reason

@@ -25,7 +25,7 @@ VOCABULARY = Vocabulary(
     components={"degree": "number of neighbours"},
     compared_with="all nodes",
     meaning=lambda questions, nodes: "The degree.",
-    contrast="{before} and {after}",
+    contrast="{actual} and {expected}",
 )
 """,
     "detector.py": """
@@ -117,8 +117,8 @@ class ToyExplainer(Explainer):
             expected=(),
             unlike=(),
             extremes=(),
-            energy_before=0.0,
-            energy_after=0.0,
+            energy_actual=0.0,
+            energy_expected=0.0,
             components=components_of({"degree": self.table.degree.astype(float)}, everybody, node),
             compared_with="all nodes",
             picture=Picture((str(self.graph.ids[node]),), (), (), "degree", (0.5,), (0.5,)),

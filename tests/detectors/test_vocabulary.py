@@ -30,7 +30,7 @@ def test_every_question_is_a_question():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_contrast_has_both_values(preset):
-    text = vocabulary_of(preset).contrast.format(before="1.58", after="0.43")
+    text = vocabulary_of(preset).contrast.format(actual="1.58", expected="0.43")
     assert "1.58" in text
     assert "0.43" in text
 

@@ -46,7 +46,7 @@ def test_its_parts_are_of_their_kinds_again():
     assert all(type(one) is Tie for one in found.surprising + found.expected)
     assert all(type(one) is Component for one in found.components)
     assert type(found.picture) is Picture
-    assert all(type(edge) is tuple for edge in found.picture.before + found.picture.after)
+    assert all(type(edge) is tuple for edge in found.picture.actual + found.picture.expected)
 
 
 def test_it_adds_to_the_reasons_and_overrides_nothing():

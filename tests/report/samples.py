@@ -13,7 +13,7 @@ from egoscore.explain.explanation import (
 )
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
-from egoscore.report.top_nodes import TOP
+from egoscore.report.top_nodes import ANSWERED
 from egoscore.run.tables import described
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
@@ -50,11 +50,11 @@ def picture(seed: int, size: int) -> Picture:
     fresh = [(1, size - 1)] if size > 2 else []
     return Picture(
         nodes=tuple(node_name(number + 100 * seed) for number in range(size)),
-        before=tuple(spokes + among),
-        after=tuple(expected + fresh),
+        actual=tuple(spokes + among),
+        expected=tuple(expected + fresh),
         shade="monthly income",
-        shade_before=(1.0, *rng.random(size - 1).round(3).tolist()),
-        shade_after=(0.3, *rng.random(size - 1).round(3).tolist()),
+        shade_actual=(1.0, *rng.random(size - 1).round(3).tolist()),
+        shade_expected=(0.3, *rng.random(size - 1).round(3).tolist()),
         left_out=12 if size == MOST_NODES else 0,
     )
 
@@ -97,8 +97,8 @@ def explanation(rank: int, num_nodes: int, score: float, flag: bool) -> Explanat
         expected=(Tie(node_name(61), -1.234), Tie(node_name(62), 0.81, present=False)),
         unlike=(),
         extremes=(),
-        energy_before=round(1.2 + rng.random(), 4),
-        energy_after=0.4321,
+        energy_actual=round(1.2 + rng.random(), 4),
+        energy_expected=0.4321,
         components=tuple(
             Component(name, round(rng.exponential(3), 4), p)
             for name, p in zip(COMPONENTS, 100 * rng.random(5) ** 0.2, strict=True)
@@ -161,7 +161,7 @@ def threshold_of(score: np.ndarray) -> float:
 
 def answers_of(ranking: pa.Table) -> tuple[dict[str, float], ...]:
     """The answers of the first nodes by question."""
-    size = min(TOP, ranking.num_rows)
+    size = min(ANSWERED, ranking.num_rows)
     if "surprise_place" in ranking.column_names:
         columns = {name: ranking[f"surprise_{name}"].to_numpy()[:size] for name in QUESTIONS}
     else:

@@ -313,7 +313,7 @@ class TestWhy:
         found = detected()
         found = changed(found, explanations=found.findings.explanations[:1])
         show_detection(found, 3)
-        causes = [row.cause for row in top_rows(found.ranking, found.findings)]
+        causes = [row.reason for row in top_rows(found.ranking, found.findings)]
         lines = rows(capsys.readouterr().out.splitlines())
         assert [line[5] for line in lines[1:]] == causes[1:]
         assert all(causes)
@@ -323,7 +323,7 @@ class TestWhy:
         weak = {"causes": (), "p_value": 0.01, "features": (), "structure": ()}
         show_detection(first_changed(detected(), questions=questions, **weak), 3)
         line = rows(capsys.readouterr().out.splitlines())[0]
-        assert line[5] == "all answers together, mostly similarity"
+        assert line[5].startswith("all answers together, mostly similarity: ")
 
     def test_an_extreme_value_is_named_though_nothing_else_stands_out(self, capsys):
         weak = {"causes": (), "p_value": 0.4, "questions": {"features": 1.0}, "structure": ()}

@@ -4,7 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from egoscore.report.ego_drawing import HEIGHT, WIDTH, Box, Circle, labels, layout, text_width
+from egoscore.report.ego_drawing import HEIGHT, WIDTH, layout
+from egoscore.report.ego_labels import Box, Circle, labels, text_width
 
 NAMES = (
     "x",

@@ -48,7 +48,7 @@ def test_the_summary_comes_first(printed):
 
 def test_the_score_and_the_energies_are_shown(printed):
     text = " ".join(printed(replace(FOUND, ego_size=2))[0].split())
-    energies = f"{FOUND.energy_before:.4g}", f"{FOUND.energy_after:.4g}"
+    energies = f"{FOUND.energy_actual:.4g}", f"{FOUND.energy_expected:.4g}"
     for fact in ("score 4.5 is above", "99.2%", "2 nodes", *energies):
         assert fact in text
     alone = printed(replace(FOUND, ego_size=1))[0]

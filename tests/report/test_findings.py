@@ -11,7 +11,7 @@ from egoscore.detectors.base import Losses
 from egoscore.errors import RunError, VersionError
 from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
-from egoscore.report.findings import Findings, losses_shown
+from egoscore.report.findings import FORMAT_VERSION, Findings, losses_shown
 
 
 def round_trip(found):
@@ -73,7 +73,7 @@ def test_incomplete_findings_are_refused(changes):
     assert not isinstance(refused.value, VersionError)
 
 
-@pytest.mark.parametrize("version", [None, 0, 2, "1"])
+@pytest.mark.parametrize("version", [None, 0, FORMAT_VERSION - 1, FORMAT_VERSION + 1, "1"])
 def test_findings_of_another_version_are_refused_as_such(version):
     record = json.loads(findings().to_json()) | {"format_version": version}
     with pytest.raises(VersionError):

@@ -1,5 +1,7 @@
-"""The report: one page that is complete, needs no other file and runs no script."""
+"""The report: one page that is complete, needs no other file and runs no script but its own."""
 
+import base64
+import hashlib
 import json
 import re
 import time
@@ -33,7 +35,7 @@ from egoscore.metrics import evaluate
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
 from egoscore.report.html import render_report, unbroken, write_report
-from egoscore.report.notes import render
+from egoscore.report.notes import SENTENCES, render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, flagged, marks
 from egoscore.report.top_nodes import other_components, parts_of, top_rows
@@ -41,6 +43,7 @@ from egoscore.run.tables import read_table, write_table
 from egoscore.text import percent
 
 WORDS = vocabulary_of("default")
+SCRIPT = (files("egoscore.report") / "templates" / "report.js").read_text(encoding="utf-8").strip()
 VOID = {"meta", "link", "br", "img", "hr", "input", "rect", "line", "polyline", "path", "polygon"}
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -84,7 +87,7 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] not in ("style", "title"):
+        if self.open and self.open[-1] not in ("style", "title", "script"):
             self.text.append(data)
 
     def words(self):
@@ -159,7 +162,8 @@ class TestSafety:
         html, page = hostile_page
         assert not re.search(r"(src|href|url)\s*[=(]\s*[\"']?\s*(https?:)?//", html)
         assert "@import" not in html
-        forbidden = {"script", "img", "link", "iframe", "object", "embed", "form", "use", "image"}
+        assert [a for tag, a in page.tags if tag == "script"] == [{}]
+        forbidden = {"img", "link", "iframe", "object", "embed", "form", "use", "image"}
         assert not forbidden & {tag for tag, _ in page.tags}
         for tag, attributes in page.tags:
             assert not {"src", "srcset", "data", "action", "style"} & set(attributes)
@@ -169,15 +173,27 @@ class TestSafety:
                 assert re.fullmatch(r"#[a-z0-9-]+", attributes["href"])
 
     def test_a_content_security_policy_forbids_it_too(self, hostile_page):
-        policy = [a["content"] for tag, a in hostile_page[1].tags if "http-equiv" in a]
-        assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+        html, page = hostile_page
+        (script,) = re.findall("<script>(.*?)</script>", html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        allowed = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+        policy = [a["content"] for tag, a in page.tags if "http-equiv" in a]
+        assert policy == [f"default-src 'none'; {allowed}"]
+
+    def test_the_script_is_short_fixed_and_writes_only_text(self, hostile_page):
+        assert f"<script>{SCRIPT}</script>" in hostile_page[0]
+        assert len(SCRIPT.splitlines()) <= 60
+        for word in ("innerHTML", "outerHTML", "insertAdjacent", "eval", "Function", ".write"):
+            assert word not in SCRIPT
+        for word in ("fetch", "XMLHttp", "import", "storage", "cookie", "location", ".style"):
+            assert word not in SCRIPT
 
     def test_hostile_ids_are_text(self, hostile_page):
         html, page = hostile_page
         for name in HOSTILE[:8]:
             assert sum(name in text for text in page.text) >= 4, name
         assert "<img" not in html
-        assert "<script" not in html
+        assert html.count("<script") == 1
 
     def test_templates_in_the_data_are_not_rendered(self, hostile_page):
         assert "49" not in hostile_page[1].text
@@ -201,8 +217,8 @@ class TestSafety:
 class TestContent:
     def test_the_summary_has_the_graph_the_rule_and_the_meaning(self, page):
         words, found = page.words(), findings()
-        assert "500 nodes, 1,834 undirected edges and 12 features." in words
-        assert f"{found.num_flagged} nodes (10%) are flagged. {render(RULE)}" in words
+        assert f"flagged (10%) {found.num_flagged} nodes 500 undirected edges 1,834" in words
+        assert render(RULE) in words
         assert WORDS.meaning(found.questions, 500) in words
 
     def test_caveats_and_notes_are_listed_and_warnings_marked(self, page):
@@ -210,6 +226,8 @@ class TestContent:
         for note in (*CAVEATS, *NOTES):
             assert render(note) in words
         assert len([a for a in page.with_tag("li") if a.get("class") == "careful"]) == 1
+        assert words.index(render(CAVEATS[2])) < words.index("Most abnormal 20 nodes")
+        assert words.index(render(NOTES[0])) > words.index("Appendix Score components")
         assert f"Warning: {render(CAVEATS[2])}" in words
 
     @pytest.mark.parametrize("before", [3, 300])
@@ -217,13 +235,17 @@ class TestContent:
         coded = Note.warning("codes-as-numbers", table="nodes.csv", columns=["zip"])
         notes = (*[NOTES[0]] * before, coded)
         told = replace(findings(explained=0), caveats=(), notes=notes)
-        page = Page(render_report(config(), ranked(), told))
-        assert f"Warning: {render(coded)}" in page.words()
-        assert [("open" in a) for a in page.with_tag("details")] == [True]
-        assert "#trust" in [a["href"] for a in page.with_tag("a")]
-        told = replace(told, notes=NOTES)
-        page = Page(render_report(config(), ranked(), told))
-        assert [("open" in a) for a in page.with_tag("details")] == [False]
+        words = Page(render_report(config(), ranked(), told)).words()
+        assert f"Warning: {render(coded)}" in words.split("Most abnormal 20 nodes")[0]
+        words = Page(render_report(config(), ranked(), replace(told, notes=NOTES))).words()
+        assert "Warning" not in words
+
+    def test_of_many_warnings_twenty_are_in_sight(self):
+        coded = Note.warning("codes-as-numbers", table="nodes.csv", columns=["zip"])
+        told = replace(findings(explained=0), caveats=(), notes=(coded,) * 50)
+        words = Page(render_report(config(), ranked(), told)).words()
+        assert words.split("Most abnormal 20 nodes")[0].count("Warning:") == 20
+        assert "30 more warnings in the appendix" in words
 
     def test_of_many_notes_a_hundred_are_listed(self):
         notes = tuple(Note.info("edge-list", table=f"t{n}") for n in range(1234))
@@ -238,12 +260,12 @@ class TestContent:
         html = render_report(config(), ranking, findings(ranking))
         body = html.split("<tbody")[1].split("</tbody>")[0]
         rows = [Page(part).text for part in re.findall(r"<tr.*?</tr>", body, re.DOTALL)]
-        assert len(rows) == 50
-        for texts, row in zip(rows, ranking.slice(0, 50).to_pylist(), strict=True):
+        assert len(rows) == 20
+        for texts, row in zip(rows, ranking.slice(0, 20).to_pylist(), strict=True):
             cells = [text.strip() for text in texts if text.strip()]
             marks = ["significant"] * row["significant"] + ["flagged"] * row["flag"]
             assert cells[:2] == [str(row["rank"]), row["node"]]
-            del cells[2]  # the cause
+            del cells[2]  # the reason
             assert cells[2:4] == [f"{row['score']:#.4g}", f"{row['p_value']:.2g}"]
             rest = [*marks, str(row["ego_size"]), str(row["known_label"])]
             rest += [str(row["community"]), row["kind"]]
@@ -254,12 +276,13 @@ class TestContent:
         found = findings(ranking)
         html = render_report(config(), ranking, found)
         body = html.split("<tbody")[1].split("</tbody>")[0]
-        cell = r'<td role="cell" class="(?:text cause|part)"(?: data-name="(.*?)")?>(.*?)</td>'
+        named = r'(?: data-name="(.*?)" data-value=".*?")?'
+        cell = rf'<td role="cell" class="(?:text reason|part)"{named}>(.*?)</td>'
         cells = re.findall(cell, body, re.DOTALL)
         told = [(name, Page(f"<p>{inside}</p>").words()) for name, inside in cells]
         expected = []
         for row in top_rows(ranking, found):
-            expected.append(("", row.cause))
+            expected.append(("", row.reason))
             expected += [(part.label, percent(part.percentile)) for part in row.parts]
         assert told == expected
 
@@ -268,26 +291,34 @@ class TestContent:
         for name in ("features", "company", "place"):  # those of the sample
             assert f"{label_of(name)} {WORDS.questions[name]}" in below
 
-    def test_the_list_comes_before_statistics(self, page):
+    def test_summary_list_and_reasons_come_before_statistics_and_the_appendix(self, page):
         ids = [a["id"] for tag, a in page.tags if tag == "h2"]
-        assert ids == [
-            *("top", "why", "summary", "scores", "known", "training", "settings", "reproduce")
-        ]
-        before = page.words().split("Most abnormal 50 nodes")[0]
-        assert flagged(ranked()) in before
-        assert len(before.split()) < 60  # a sentence or two, and the links to the sections
+        assert ids == ["summary", "top", "why", "scores", "known", "appendix"]
+        links = [a["href"] for a in page.with_tag("a") if not re.search(r"\d", a["href"])]
+        assert list(dict.fromkeys(links)) == ["#content", *(f"#{name}" for name in ids)]
+        first = page.words().split("Most abnormal 20 nodes")[0]
+        for text in (flagged(ranked()), render(RULE), render(CAVEATS[2])):
+            assert text in first
 
-    @pytest.mark.parametrize(
-        ("warnings", "words"),
-        [(0, None), (1, "1 warning:"), (2, "2 warnings:")],
-    )
-    def test_the_first_line_links_to_the_warnings(self, warnings, words):
-        few = Note.warning("few-nodes", nodes=99)
-        told = replace(findings(), caveats=(CAVEATS[0], *[few] * warnings))
-        page = Page(render_report(config(), ranked(), told))
-        links = [a["href"] for a in page.with_tag("a")]
-        assert ("#trust" in links) == (warnings > 0)
-        assert words is None or words in page.words()
+    def test_the_appendix_is_folded(self):
+        html = render_report(config(), ranked(), findings())
+        appendix = html.split('<h2 id="appendix">')[1]
+        assert re.findall(r"<summary><h3>(.*?)</h3>", appendix) == [
+            *("Score components", "Training curve", "How the data were read", "Settings"),
+            *("How to reproduce", "Files of the run"),
+        ]
+        assert "<details open" not in appendix
+
+    @pytest.mark.parametrize("level", ["good", "limited", "poor", '"><b>'])
+    def test_the_reliability_is_a_badge_and_a_sentence_above_the_list(self, monkeypatch, level):
+        monkeypatch.setitem(SENTENCES, "invented", lambda level, share: f"It is {level}: {share}.")
+        told = findings()
+        object.__setattr__(told, "reliability", Note.info("invented", level=level, share=3))
+        html = render_report(config(), ranked(), told)
+        first = Page(html).words().split("Most abnormal 20 nodes")[0]
+        badge = f"reliability: {level} " if level.isalpha() else ""
+        assert f"{badge}It is {level}: 3." in first
+        assert ("reliability:" in first) == bool(badge)
 
     @pytest.mark.parametrize("make", [ranked, ranked_as_paper])
     @pytest.mark.parametrize("size", [1, 2, 10, 15, 19, 20, 21, 30, 500])
@@ -322,12 +353,12 @@ class TestContent:
     def test_the_first_twenty_are_explained(self, page):
         assert len(page.with_tag("article")) == 20
         links = {a["href"] for a in page.with_tag("a")}
-        assert {f"#node-{rank}" for rank in range(1, 21)} <= links
+        assert {f"#{part}-{n}" for part in ("node", "components") for n in range(1, 21)} <= links
         assert "#node-21" not in links
         words = page.words()
         for found in findings().explanations:
             assert found.summary in words
-            contrast = {"before": f"{found.energy_before:.4g}", "after": "0.4321"}
+            contrast = {"actual": f"{found.energy_actual:.4g}", "expected": "0.4321"}
             assert (WORDS.contrast.format(**contrast) in words) == (found.ego_size > 1)
             for line in (*found.features, *found.structure):
                 for text in (line.name, line.observed, line.expected, f"{line.size:+g}"):
@@ -342,13 +373,14 @@ class TestContent:
         ):
             assert edges in words
         for part in parts_of(findings().explanations[0].questions, 500):
-            question, answer = WORDS.questions[part.question], f"{part.answer:.4g}"
-            assert f"{part.label} {question} {answer} {percent(part.percentile)}" in words
+            assert f"{part.label} {part.answer:.4g} {percent(part.percentile)}" in words
+            assert f"{part.label} {WORDS.questions[part.question]}" in words
         for one in other_components(findings().explanations[0]):
             name, share = one.name.replace("_", " "), percent(one.percentile)
-            assert f"{name} {WORDS.components[one.name]} {one.value:.4g} {share}" in words
+            assert f"{name} {one.value:.4g} {share}" in words
+            assert f"{name} {WORDS.components[one.name]}" in words
         assert "surprise features" not in words
-        assert "among 140 nodes whose ego-graphs have 7 to 9 nodes." in words
+        assert "140 nodes whose ego-graphs have 7 to 9 nodes" in words
         assert "12 more nodes are not shown" in words
         assert "shade: monthly income, least" in words
 
@@ -414,8 +446,9 @@ class TestContent:
             drawn = html.split('aria-label="Histogram')[1].split("</svg>")[0]
             assert ('x="50.0" y="176.0" text-anchor="middle">0</text>' in drawn) == (make is ranked)
 
-    def test_three_cards_are_open(self, page):
-        assert len([a for a in page.with_tag("details") if "open" in a]) == 3
+    def test_four_cards_are_open(self, page):
+        """Two rows of them in a wide window."""
+        assert len([a for a in page.with_tag("details") if "open" in a]) == 4
 
     def test_links_have_targets_and_ids_are_unique(self, page):
         ids = [a["id"] for _, a in page.tags if "id" in a]
@@ -494,7 +527,7 @@ class TestContent:
         text = Page(render_report(config(preset="paper"), ranking, told)).words()
         assert words.meaning(told.questions, 300) in text
         assert "features: 1 → 0.75 adjacency: 1 → 0.5" in text
-        assert words.contrast.split("{before}")[0] in text
+        assert words.contrast.split("{actual}")[0] in text
         assert "features come before company" not in text
         assert "300 epochs" in text
         for name, question in words.questions.items():
@@ -505,13 +538,13 @@ class TestContent:
         ranking = ranked(size, labels=False)
         for explained in (0, 20):
             words = Page(render_report(config(), ranking, findings(ranking, explained))).words()
-            assert f"Most abnormal {size} node" in words
+            assert f"Most abnormal {min(size, 20)} node" in words
             assert "nan" not in re.findall(r"[a-z]+", words)
 
     def test_equal_scores_make_a_valid_page(self):
         ranking = ranked(7, score=pa.array(np.full(7, 2.0)), flag=pa.array([0] * 7))
         told = findings(ranking, explained=0)
-        assert "0 nodes (0%) are flagged" in Page(render_report(config(), ranking, told)).words()
+        assert "0 of 7 nodes are flagged" in Page(render_report(config(), ranking, told)).words()
 
     def test_ids_are_never_rounded(self):
         ranking = ranked(2, node=pa.array([1000001.5, 1000002.5]))
@@ -725,7 +758,7 @@ class TestNames:
         cells = re.findall(r'<td role="cell" class="node">(.*?)</td>', named)
         plain = [re.sub(r"<[^>]*>", "", cell) for cell in cells]
         assert plain[:2] == ["Long Name Number 0 id-0", "Long Name Number 1 id-1"]
-        assert len(plain) == 50
+        assert len(plain) == 20
 
     def test_without_names_no_id_is_added(self):
         table = ranked(60)

@@ -11,7 +11,7 @@ from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
 from egoscore.detectors import label_of
 from egoscore.report.ranking import own_columns
-from egoscore.report.top_nodes import TOP, cause, cause_in_short, top_rows
+from egoscore.report.top_nodes import ANSWERED, TOP, cause, reason_in_short, top_rows
 
 QUICK = {
     "default": {"updates": 2, "hidden_size": 8},
@@ -46,32 +46,50 @@ def test_rows_agree_with_the_explanations_of_their_nodes(preset, tmp_path):
     rows = top_rows(found.ranking, replace(found.findings, explanations=()))
     for row, why in zip(rows, found.detector.explain_all([r.node for r in rows]), strict=True):
         strongest = label_of(why.causes[0] if why.causes else next(iter(why.questions)))
-        assert row.cause.endswith(strongest)
-        assert (row.cause == strongest) == bool(why.causes)
+        assert row.reason.endswith(strongest)
+        assert (row.reason == strongest) == bool(why.causes)
         assert {part.question for part in row.parts if part.is_cause} == set(why.causes)
         for part in row.parts:
             rarity = max(1 / 80, np.exp(-why.questions[part.question]))
             assert part.percentile == pytest.approx(100 * (1 - rarity), abs=0.01)
 
 
+@pytest.mark.parametrize("preset", QUICK)
+def test_every_listed_node_has_a_reason_in_words(preset, tmp_path):
+    graph = generate_network(80, 200, 4, seed=3, outlier_fraction=0.2)
+    found = detect(graph, Origin("friends"), EgoScore(**QUICK[preset]), tmp_path / "run")
+    rows = top_rows(found.ranking, found.findings)
+    assert len(rows) == len(found.findings.explanations) == TOP == 20
+    for row, why in zip(rows, found.findings.explanations, strict=True):
+        assert why.reason in row.reason or not why.causes
+        assert len(row.reason.split()) >= 3
+
+
+def test_a_longer_list_has_reasons_as_far_as_there_are_answers():
+    ranking = ranked()
+    rows = top_rows(ranking, findings(ranking), 100)
+    assert len(rows) == ANSWERED
+    assert all(row.reason for row in rows)
+
+
 def test_explained_nodes_have_their_cause_in_a_few_words():
     ranking = ranked()
-    found = findings(ranking, explained=20)
+    found = findings(ranking, explained=10)
     rows, bare = top_rows(ranking, found), listed(ranking, explanations=())
     for row, why in zip(rows, found.explanations, strict=False):
-        assert row.cause == cause_in_short(why) == f"{label_of(why.causes[0])}: {why.reason}"
-    assert rows[20:] == bare[20:]
+        assert row.reason == reason_in_short(why) == f"{label_of(why.causes[0])}: {why.reason}"
+    assert rows[10:] == bare[10:]
 
 
 def test_without_a_cause_the_strongest_question_is_named():
     why = replace(findings().explanations[0], causes=(), questions={"place": 1.0}, p_value=0.4)
-    assert cause_in_short(why) == cause({"place": 1.0}, 0.4)
-    assert "position" in cause_in_short(why)
+    assert reason_in_short(why) == f"{cause({'place': 1.0}, 0.4)}: {why.reason}"
+    assert "position" in reason_in_short(why)
 
 
 def test_the_cause_is_the_question_with_the_highest_percentile():
     for row in listed(ranked(), explanations=()):
-        assert row.cause.endswith(max(row.parts, key=lambda part: part.percentile).label)
+        assert row.reason.endswith(max(row.parts, key=lambda part: part.percentile).label)
 
 
 def test_causes_name_the_strongest_question():
@@ -93,7 +111,7 @@ def test_a_column_of_the_user_is_not_a_question(name):
 
 def test_rows_without_answers_have_no_cause():
     rows = listed(ranked(5), answers=({},) * 5, explanations=())
-    assert [(row.cause, row.parts) for row in rows] == [("", ())] * 5
+    assert [(row.reason, row.parts) for row in rows] == [("", ())] * 5
 
 
 def test_at_most_three_columns_of_the_user_are_listed():

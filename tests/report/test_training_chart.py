@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from report.test_charts import coordinates
 
-from egoscore.report.charts import training_curve
+from egoscore.report.training_chart import training_curve
 
 
 class TestTrainingCurve:

@@ -103,13 +103,13 @@ class ConditionalExplainer(Explainer):
         ties = score_ties(self.model, self.graph, node)
         group = peers_of(self.table.ego_size, node)
         around = scaled_features(self.model, self.graph, self.graph.neighbours_of(node))
-        before, after = (
+        actual, expected = (
             _energies(one[0], around) for one in (expectation.observed, expectation.expected)
         )
         place = unusual_position(self.model.place, self.structure[node], self.places)
         furthest = int(np.argmax(np.abs(sizes)))
-        of_one = float((before - after)[self.usual.same_column(furthest)].sum())
-        follows = of_one > _MOSTLY * float((before - after).sum()) > 0
+        of_one = float((actual - expected)[self.usual.same_column(furthest)].sum())
+        follows = of_one > _MOSTLY * float((actual - expected).sum()) > 0
         components = components_of(self._measured, group, node)
         return Reasons(
             ego_size=int(self.table.ego_size[node]),
@@ -121,8 +121,8 @@ class ConditionalExplainer(Explainer):
             expected=ties.expected(MOST),
             extremes=extremes,
             unlike=self._unlike(node, raw, expectation.observed[0], around, components),
-            energy_before=float(before.mean()),
-            energy_after=float(after.mean()),
+            energy_actual=float(actual.mean()),
+            energy_expected=float(expected.mean()),
             components=components,
             compared_with=describe_peers(self.table.ego_size, group),
             picture=self._picture(node, ties, expectation, self._shown(furthest, place)),
@@ -156,18 +156,18 @@ class ConditionalExplainer(Explainer):
         """The ego-graph as observed, and with the expected centre and without unexpected edges."""
         near, left_out = ties.shown(MOST_NODES - 1)
         nodes = [node, *near]
-        before = pairs_within(self.graph, nodes)
+        actual = pairs_within(self.graph, nodes)
         dropped = {(0, 1 + place) for place, other in enumerate(near) if ties.is_surprising(other)}
         missed = {(0, 1 + place) for place, other in enumerate(near) if ties.is_missed(other)}
         values = scaled_features(self.model, self.graph, np.array(nodes))[:, shown]
-        after = values.copy()
-        after[0] = expectation.expected[0, shown]
+        expected = values.copy()
+        expected[0] = expectation.expected[0, shown]
         return Picture(
             names_of(self.graph, nodes),
-            tuple(before),
-            tuple(sorted((set(before) - dropped) | missed)),
+            tuple(actual),
+            tuple(sorted((set(actual) - dropped) | missed)),
             self.graph.described[shown].title,
-            *shades(values, after),
+            *shades(values, expected),
             left_out,
         )
 

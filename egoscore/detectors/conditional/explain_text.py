@@ -60,7 +60,7 @@ def _company(reasons: Reasons) -> tuple[str, str]:
     measured = {part.name: part.percentile for part in reasons.components}
     clause, short = "it differs from its neighbours", f"differs from its neighbours{mostly}"
     if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
-        more = multiple(reasons.energy_before, reasons.energy_after)
+        more = multiple(reasons.energy_actual, reasons.energy_expected)
         if more:
             clause += f" {more} times as much as expected"
             short = f"differs {more} times as much from its neighbours as expected"

@@ -29,8 +29,8 @@ VOCABULARY = Vocabulary(
     | {f"surprise_{name}": f"answer to the question: {asked}" for name, asked in QUESTIONS.items()},
     compared_with="all nodes",
     meaning=_meaning,
-    contrast="The mean squared difference between the node and its neighbours is {before} "
-    "(expected {after}), with every feature in standard deviations.",
+    contrast="The mean squared difference between the node and its neighbours is {actual} "
+    "(expected {expected}), with every feature in standard deviations.",
     has_zero=True,
     labels={"company": "similarity", "place": "position", "extremes": "extreme"},
     alone=ALONE,

@@ -48,7 +48,7 @@ class _Restored:
 
     @property
     def num_edges(self) -> tuple[float, float]:
-        """Edges between the nodes, before and after."""
+        """Edges between the nodes, in the graph and in its reconstructions on average."""
         twice = 1.0 if self.directed else 2.0
         return float(self.adj.sum()) / twice, float(self.restored_adj.sum()) / twice
 
@@ -100,8 +100,8 @@ class ReconstructionExplainer(Explainer):
             extremes=(),
             surprising=tuple(t for t in ties if t.present and t.surprise > 0)[:MOST],
             expected=tuple(t for t in reversed(ties) if not t.present or t.surprise <= 0)[:MOST],
-            energy_before=float(self.table.energy[node]),
-            energy_after=float(self._measured["energy_after"][node]),
+            energy_actual=float(self.table.energy[node]),
+            energy_expected=float(self._measured["energy_after"][node]),
             components=components_of(self._measured, group, node),
             compared_with=describe_peers(self.table.ego_size, group),
             picture=self._picture(found, int(np.argmax(np.abs(sizes)))),
@@ -111,7 +111,7 @@ class ReconstructionExplainer(Explainer):
         """What is usual among some of the nodes of a group."""
         some = self._reconstruct(sample(group, _NODES_TO_COMPARE))
         errors = np.array([(one.x - one.restored_x)[0] for one in some])
-        changes = [before - after for before, after in (one.num_edges for one in some)]
+        changes = [actual - expected for actual, expected in (one.num_edges for one in some)]
         usual = max(float(np.sqrt(np.mean(np.square(changes)))), _LEAST_CHANGE)
         return _Usual(UsualErrors.one_by_one(errors), usual)
 
@@ -188,10 +188,10 @@ def sample(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def _edges(found: _Restored, usual: float) -> Deviation:
-    before, after = found.num_edges
-    size = round((before - after) / usual, 2)
-    shown = numeral(before, 3), numeral(after, 3)
-    values = round(before, 3), round(after, 3)
+    actual, expected = found.num_edges
+    size = round((actual - expected) / usual, 2)
+    shown = numeral(actual, 3), numeral(expected, 3)
+    values = round(actual, 3), round(expected, 3)
     return Deviation("edges in the ego-graph", *shown, size, "structure", "", *values)
 
 
@@ -233,23 +233,23 @@ def _structure_in_short(reasons: Reasons) -> str:
 
 
 def _about_energy(reasons: Reasons) -> str:
-    before, after = _energies(reasons)
-    if before == after:
+    actual, expected = _energies(reasons)
+    if actual == expected:
         return "the Dirichlet energy of its ego-graph changed, although not on average"
-    return f"the Dirichlet energy of its ego-graph changed from {before} to {after}"
+    return f"the Dirichlet energy of its ego-graph changed from {actual} to {expected}"
 
 
 def _energy_in_short(reasons: Reasons) -> str:
-    before, after = _energies(reasons)
-    if before == after:
+    actual, expected = _energies(reasons)
+    if actual == expected:
         return "differences between neighbours changed"
-    way = "decreased" if reasons.energy_after < reasons.energy_before else "increased"
+    way = "decreased" if reasons.energy_expected < reasons.energy_actual else "increased"
     return f"differences between neighbours {way}"
 
 
 def _energies(reasons: Reasons) -> tuple[str, str]:
-    """Before and after the reconstruction, as text."""
-    return numeral(reasons.energy_before, 3), numeral(reasons.energy_after, 3)
+    """In the graph and in its reconstructions on average, as text."""
+    return numeral(reasons.energy_actual, 3), numeral(reasons.energy_expected, 3)
 
 
 PHRASES = {"features": _about_features, "structure": _about_structure, "energy": _about_energy}

@@ -33,5 +33,6 @@ VOCABULARY = Vocabulary(
     compared_with="the nodes with ego-graphs of about the same size",
     meaning=_meaning,
     contrast="The Dirichlet energy of its ego-graph, which says how much neighbours differ, is "
-    "{before}, and {after} after the reconstruction.",
+    "{actual}, and {expected} in the reconstruction.",
+    labels={"energy_after": "expected energy"},
 )

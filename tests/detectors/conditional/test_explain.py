@@ -76,12 +76,12 @@ class TestParts:
         x = scaled_features(model, graph, np.arange(200)).astype(np.float64)
         guess = expect(model, graph, structure(graph), np.array([node]), True).expected[0]
         near = graph.neighbours_of(node)
-        before = np.mean([np.square(x[node] - x[other]).mean() for other in near])
-        after = np.mean([np.square(guess - x[other]).mean() for other in near])
+        actual = np.mean([np.square(x[node] - x[other]).mean() for other in near])
+        expected = np.mean([np.square(guess - x[other]).mean() for other in near])
         found = explainer.reasons(node)
-        assert found.energy_before == pytest.approx(before, rel=1e-4)
-        assert found.energy_before == pytest.approx(table.channels["dirichlet_energy"][node], rel=1e-3)  # fmt: skip # noqa: E501
-        assert found.energy_after == pytest.approx(after, rel=1e-4)
+        assert found.energy_actual == pytest.approx(actual, rel=1e-4)
+        assert found.energy_actual == pytest.approx(table.channels["dirichlet_energy"][node], rel=1e-3)  # fmt: skip # noqa: E501
+        assert found.energy_expected == pytest.approx(expected, rel=1e-4)
 
     def test_components_are_all_that_was_measured(self, fitted, explainer):
         table = fitted[1]
@@ -126,7 +126,7 @@ class TestPicture:
         places = {number: place for place, number in enumerate(numbers)}
         edges = theirs.subgraph(numbers).edges
         expected = sorted(tuple(sorted((places[u], places[v]))) for u, v in edges)
-        assert list(found.before) == expected
+        assert list(found.actual) == expected
         ties = score_ties(fitted[0], graph, node)
         near = set(theirs.neighbors(node))
         mine = {
@@ -134,7 +134,7 @@ class TestPicture:
             for place, number in enumerate(numbers)
             if (number in near and not ties.is_surprising(number)) or ties.is_missed(number)
         }
-        assert set(found.after) == {edge for edge in expected if edge[0] > 0} | mine
+        assert set(found.expected) == {edge for edge in expected if edge[0] > 0} | mine
         assert found.left_out == len(near) - len(near & set(numbers))
 
     def test_the_shade_is_the_feature_that_is_furthest_off(self, graph, fitted, explainer):
@@ -144,9 +144,9 @@ class TestPicture:
         column = int(found.shade.removeprefix("x"))
         numbers = [int(name) for name in found.nodes]
         values = scaled_features(fitted[0], graph, np.array(numbers))[:, column]
-        assert np.corrcoef(found.shade_before, values)[0, 1] == pytest.approx(1, abs=1e-4)
-        assert found.shade_before[1:] == found.shade_after[1:]
-        assert found.shade_before[0] != found.shade_after[0]
+        assert np.corrcoef(found.shade_actual, values)[0, 1] == pytest.approx(1, abs=1e-4)
+        assert found.shade_actual[1:] == found.shade_expected[1:]
+        assert found.shade_actual[0] != found.shade_expected[0]
 
 
 class TestImputed:
@@ -322,9 +322,9 @@ class TestOddNetworks:
     def test_an_isolated_node_has_no_ties_and_no_energy(self):
         graph = ODD["isolated beside others"]
         why = EgoScore(updates=2, hidden_size=8).fit(graph).explain(1)
-        assert (why.ego_size, why.energy_before, why.energy_after) == (1, 0.0, 0.0)
+        assert (why.ego_size, why.energy_actual, why.energy_expected) == (1, 0.0, 0.0)
         assert why.surprising == why.expected == ()
-        assert (why.picture.nodes, why.picture.before, why.picture.after) == (("1",), (), ())
+        assert (why.picture.nodes, why.picture.actual, why.picture.expected) == (("1",), (), ())
 
     def test_where_features_are_constant_none_is_off(self):
         why = EgoScore(updates=2, hidden_size=8).fit(ODD["constant features"]).explain(0)

@@ -67,13 +67,13 @@ def test_a_missing_value_is_mentioned_once(explainer, reasons):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "ratio"),
+    ("actual", "expected", "ratio"),
     [(6.0, 0.5, "12"), (617.0, 0.5, "1,234"), (0.6, 0.5, None), (6.0, 0.0, None)],
 )
 def test_the_ratio_to_the_expected_difference_is_stated_where_it_helps(
-    explainer, reasons, before, after, ratio
+    explainer, reasons, actual, expected, ratio
 ):
-    reasons = with_high(reasons, "dirichlet_energy", energy_before=before, energy_after=after)
+    reasons = with_high(reasons, "dirichlet_energy", energy_actual=actual, energy_expected=expected)
     for text in (explainer.phrase("company", reasons), explainer.in_short("company", reasons)):
         assert ("times" in text) == (ratio is not None)
         assert f"{ratio} times" in text or ratio is None

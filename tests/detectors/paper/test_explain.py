@@ -126,8 +126,8 @@ def test_energies_and_components_are_those_of_the_table(fitted, node):
     detector, explainer = fitted
     table, found = detector.components_, explainer.reasons(node)
     assert found.ego_size == table.ego_size[node]
-    assert found.energy_before == pytest.approx(table.energy[node])
-    assert found.energy_after == pytest.approx(table.component("energy_after")[node].mean())
+    assert found.energy_actual == pytest.approx(table.energy[node])
+    assert found.energy_expected == pytest.approx(table.component("energy_after")[node].mean())
     assert [one.name for one in found.components] == list(LEVEL_COMPONENTS)
     for one in found.components:
         assert one.value == pytest.approx(table.component(one.name)[node].mean(), abs=1e-6)
@@ -160,14 +160,14 @@ def test_the_picture_shows_what_most_returns_have(graph, fitted, node):
     found = reasons.picture
     assert found.nodes == tuple(map(str, members[:MOST_NODES]))
     assert found.nodes[0] == str(node)
-    for edges, matrix in ((found.before, adj), (found.after, restored)):
+    for edges, matrix in ((found.actual, adj), (found.expected, restored)):
         expected = [(i, j) for i in range(len(members)) for j in range(i) if matrix[i, j] > 0.5]
         assert sorted(edges) == sorted((j, i) for i, j in expected)
     shown = int(reasons.features[0].name.removeprefix("x"))
     assert found.shade == f"x{shown}"
     values = np.concatenate([x[:, shown], restored_x[:, shown]])
     scaled = (values - values.min()) / np.ptp(values)
-    np.testing.assert_allclose([*found.shade_before, *found.shade_after], scaled, atol=2e-3)
+    np.testing.assert_allclose([*found.shade_actual, *found.shade_expected], scaled, atol=2e-3)
 
 
 def test_of_a_large_ego_graph_a_part_is_drawn():
@@ -176,7 +176,7 @@ def test_of_a_large_ego_graph_a_part_is_drawn():
     _, explainer = fit(graph, max_nodes=41)
     found = explainer.reasons(0).picture
     assert (len(found.nodes), found.left_out) == (MOST_NODES, 41 - MOST_NODES)
-    assert len(found.before) == MOST_NODES - 1
+    assert len(found.actual) == MOST_NODES - 1
 
 
 class TestDirected:
@@ -215,8 +215,8 @@ class TestText:
         )
         assert all(part in features for part in (first.name, first.observed, first.expected))
         assert all(part in structure for part in (edges.observed, edges.expected))
-        assert f"{reasons.energy_before:.3g}" in energy
-        assert f"{reasons.energy_after:.3g}" in energy
+        assert f"{reasons.energy_actual:.3g}" in energy
+        assert f"{reasons.energy_expected:.3g}" in energy
 
     def test_deviations_of_the_usual_size_are_not_shown(self, fitted):
         explainer = fitted[1]
@@ -226,7 +226,7 @@ class TestText:
 
     def test_energies_that_round_to_the_same_are_not_shown_as_a_change(self, fitted):
         explainer = fitted[1]
-        same = replace(explainer.reasons(7), energy_before=0.12341, energy_after=0.12339)
+        same = replace(explainer.reasons(7), energy_actual=0.12341, energy_expected=0.12339)
         assert "0.123" not in explainer.phrase("energy", same)
         assert not re.search("creased", explainer.in_short("energy", same))
 
@@ -234,7 +234,7 @@ class TestText:
     def test_the_short_form_has_the_feature_and_the_direction(self, fitted, size, edges):
         explainer = fitted[1]
         reasons = with_sizes(explainer.reasons(7), size)
-        reasons = replace(reasons, energy_before=1.0, energy_after=2.0)
+        reasons = replace(reasons, energy_actual=1.0, energy_expected=2.0)
         is_named = reasons.features[0].name in explainer.in_short("features", reasons)
         assert is_named == (abs(size) > 2)
         structure = explainer.in_short("structure", reasons)
@@ -257,7 +257,7 @@ def test_odd_networks_are_explained_too(name, graph):
     }[name]
     detector, _ = fit(odd)
     for why in detector.explain_all([0, odd.num_nodes - 1]):
-        record = [why.score, why.energy_before, why.energy_after]
+        record = [why.score, why.energy_actual, why.energy_expected]
         record += [one.size for one in why.features + why.structure]
         record += [one.percentile for one in why.components]
         assert np.isfinite(record).all()
