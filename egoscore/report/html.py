@@ -28,7 +28,7 @@ from egoscore.metrics import evaluate, known_only
 from egoscore.report.charts import Chart, histogram, precision_recall, roc
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
-from egoscore.report.notes import render
+from egoscore.report.notes import evidence, render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import TOP, component_label, other_components, parts_of, top_rows
@@ -68,9 +68,12 @@ def render_report(config: dict[str, Any], ranking: pa.Table, findings: Findings)
     words = vocabulary_of(config["preset"])
     explained = findings.explanations[:TOP]
     rows = top_rows(ranking, findings)
+    trust = findings.reliability
     page = {
         "findings": findings,
-        "reliability": getattr(findings, "reliability", None),
+        "level": trust.fields["level"],
+        # warnings are listed right below
+        "evidence": "" if findings.warnings else evidence(trust),
         "flagged": flagged(ranking),
         "num_nodes": ranking.num_rows,
         "meaning": words.meaning(findings.questions, ranking.num_rows),

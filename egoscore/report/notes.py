@@ -45,14 +45,19 @@ def _may_be_chance(
     )
 
 
-def _reliability(level: str, because: Sequence[Mapping[str, Any]]) -> str:
-    """The level and what it follows from: the first warning, or all that speaks for the list."""
-    told = [render(Note(**note)) for note in because]
-    if level == "good":
-        return " ".join(["Reliability: good.", *told])
+def evidence(reliability: Note) -> str:
+    """What the level of reliability follows from: the first warning, or all in favour."""
+    told = [render(Note(**note)) for note in reliability.fields["because"]]
+    if reliability.fields["level"] == "good":
+        return " ".join(told)
     others = len(told) - 1
     more = f" {counted(others, 'more warning')} {are(others)} in the report." if others else ""
-    return f"Reliability: {level}. {told[0]}{more}"
+    return f"{told[0]}{more}"
+
+
+def _reliability(**fields: Any) -> str:
+    told = evidence(Note("reliability", fields=fields))
+    return f"Reliability: {fields['level']}. {told}".strip()
 
 
 def _stability(rest: str) -> Sentence:

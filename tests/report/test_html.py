@@ -35,7 +35,7 @@ from egoscore.metrics import evaluate
 from egoscore.notes import Note
 from egoscore.report.findings import Findings
 from egoscore.report.html import render_report, unbroken, write_report
-from egoscore.report.notes import SENTENCES, render
+from egoscore.report.notes import render
 from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, flagged, marks
 from egoscore.report.top_nodes import other_components, parts_of, top_rows
@@ -309,16 +309,16 @@ class TestContent:
         ]
         assert "<details open" not in appendix
 
-    @pytest.mark.parametrize("level", ["good", "limited", "poor", '"><b>'])
-    def test_the_reliability_is_a_badge_and_a_sentence_above_the_list(self, monkeypatch, level):
-        monkeypatch.setitem(SENTENCES, "invented", lambda level, share: f"It is {level}: {share}.")
-        told = findings()
-        object.__setattr__(told, "reliability", Note.info("invented", level=level, share=3))
+    @pytest.mark.parametrize("code", ["ranking-stable", "ranking-partly-stable"])
+    def test_the_reliability_and_what_it_follows_from_are_above_the_list(self, code):
+        note = Note(code, "info" if code == "ranking-stable" else "warning")
+        note = replace(note, fields={"kept": 7, "top": 10, "dropped": 0.1})
+        told = replace(findings(), caveats=(note,), notes=())
         html = render_report(config(), ranked(), told)
         first = Page(html).words().split("Most abnormal 20 nodes")[0]
-        badge = f"reliability: {level} " if level.isalpha() else ""
-        assert f"{badge}It is {level}: 3." in first
-        assert ("reliability:" in first) == bool(badge)
+        level = told.reliability.fields["level"]
+        assert f"Reliability: {level}" in first
+        assert first.count(render(note)) == 1
 
     @pytest.mark.parametrize("make", [ranked, ranked_as_paper])
     @pytest.mark.parametrize("size", [1, 2, 10, 15, 19, 20, 21, 30, 500])
