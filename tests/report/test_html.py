@@ -318,7 +318,7 @@ class TestContent:
         first = Page(html).words().split("Most abnormal 20 nodes")[0]
         level = told.reliability.fields["level"]
         assert f"Reliability: {level}" in first
-        assert first.count(render(note)) == 1
+        assert render(note) in first
 
     @pytest.mark.parametrize("make", [ranked, ranked_as_paper])
     @pytest.mark.parametrize("size", [1, 2, 10, 15, 19, 20, 21, 30, 500])
