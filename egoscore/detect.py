@@ -29,6 +29,7 @@ from egoscore.run.files import replacing, save_json, write_text, writing
 from egoscore.run.graph_store import save_graph
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
+from egoscore.thresholds import fence
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 _EXPLAINED = 20
@@ -127,7 +128,9 @@ def _findings(
     return Findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
-        rule=threshold_rule(detector.contamination, detector.threshold_),
+        rule=threshold_rule(
+            detector.contamination, detector.threshold_, fence(detector.decision_score_)
+        ),
         caveats=tuple(_caveats(graph, detector)),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),

@@ -72,7 +72,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     Args:
         preset: "default" or "paper".
         seed: same seed, same result, bit for bit on the same machine.
-        contamination: share of nodes to flag, in (0, 0.5]; or "auto" for those far out.
+        contamination: share of nodes to flag, in (0, 0.5]; PyGOD's default is 0.1. "auto" flags
+            those far out or significant.
         fdr: share of false positives among the significant nodes (default preset).
         directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
             networkx graph know it themselves.
@@ -85,8 +86,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     Attributes (after fit):
         decision_score_: (N,) float64 tensor, the scores of the training graph.
         label_: (N,) 1 for nodes above `threshold_`. threshold_: set by `contamination`.
-        p_value_: (N,) how rare a score as high is. significant_: (N,) 1 where that stands out
-            among all nodes at the rate `fdr` (default preset).
+        p_value_: (N,) how rare a score as high is. significant_: (N,) 1 for flagged nodes that
+            stand out among all nodes at the rate `fdr` (default preset).
         components_: the table all scores are computed from.
         model_: everything learned. loss_history_: (steps, networks).
     """
@@ -95,7 +96,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self,
         preset: str = "default",
         seed: int = 0,
-        contamination: float | str = 0.1,
+        contamination: float | str = "auto",
         fdr: float = 0.1,
         directed: bool = False,
         gpu: int = -1,
@@ -166,9 +167,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.decision_score_ = torch.from_numpy(detector.score(table))
         self.p_value_ = torch.from_numpy(self._p_values(self.decision_score_.numpy()))
         self.__dict__.pop("significant_", None)  # of an earlier fit, with another preset
-        if detector.is_calibrated:
-            self.significant_ = thresholds.significant(self.p_value_, self.fdr)
-        self._flag(thresholds.threshold(self.decision_score_, self.contamination))
+        found = self._stand_out(self.p_value_)
+        self._flag(thresholds.threshold(self.decision_score_, self.contamination, found))
 
     @property
     def detector_(self) -> Detector:
@@ -179,9 +179,17 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def _p_values(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._detector.p_values(score, self.decision_score_.numpy())
 
+    def _stand_out(self, p_values: Tensor) -> Tensor | None:
+        """Which nodes stand out among all of a graph; None if p-values are too inexact for that."""
+        calibrated = self._detector.is_calibrated
+        return thresholds.significant(p_values, self.fdr) if calibrated else None
+
     def _flag(self, threshold: float) -> None:
         self.threshold_ = threshold
         self.label_ = (self.decision_score_ > threshold).long()
+        found = self._stand_out(self.p_value_)
+        if found is not None:  # a chosen share may flag fewer than stand out
+            self.significant_ = found * self.label_
 
     def score_components(self, data: Any) -> Any:
         """The component table of a graph, which may be a new one."""

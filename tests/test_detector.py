@@ -96,16 +96,19 @@ class TestPygodContract:
         theirs = inspect.signature(getattr(pygod("pygod.detector").Detector, name)).parameters
         assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs.values()]
 
-    def test_contamination_gpu_and_verbose_mean_the_same_and_have_the_same_defaults(self):
+    def test_gpu_and_verbose_mean_the_same_and_have_the_same_defaults(self):
         ours = inspect.signature(EgoScore).parameters
         theirs = inspect.signature(pygod("pygod.detector").DOMINANT).parameters
-        for name in ("contamination", "gpu", "verbose"):
+        for name in ("gpu", "verbose"):
             assert ours[name].default == theirs[name].default
+        assert theirs["contamination"].default == 0.1  # the docs say so
+        assert ours["contamination"].default == "auto"  # as on the command line
 
     @pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")  # PyGOD's erf
     @pytest.mark.parametrize("whose", ["PyGOD's", "ours"])
     def test_the_same_code_runs_with_either(self, pyg_data, whose):
-        detector = quick() if whose == "ours" else pygod("pygod.detector").Radar(epoch=3)
+        ours = quick(contamination=0.1)
+        detector = ours if whose == "ours" else pygod("pygod.detector").Radar(epoch=3)
         assert detector.fit(pyg_data, label=pyg_data.y) is detector
         size = (pyg_data.num_nodes,)
         assert detector.decision_score_.shape == detector.label_.shape == size
@@ -135,9 +138,10 @@ class TestPygodContract:
     @pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")  # PyGOD's erf
     def test_probabilities_and_confidences_are_pygods(self, fitted, other_graph):
         base = pygod("pygod.detector").Detector
+        share = float((fitted.decision_score_ > fitted.threshold_).double().mean())
         stub = types.SimpleNamespace(
             decision_score_=fitted.decision_score_,
-            contamination=fitted.contamination,
+            contamination=share,
             threshold_=fitted.threshold_,
         )
         for data in (None, other_graph):
@@ -674,7 +678,7 @@ class TestDefaultPreset:
         assert default.decision_score_.dtype == torch.float64
         assert default.decision_score_.shape == default.label_.shape == (60,)
         assert len(set(default.decision_score_.tolist())) > 50
-        assert int(default.label_.sum()) == 6
+        assert torch.equal(default.label_, (default.decision_score_ > default.threshold_).long())
         assert default.loss_history_.shape == (3, 9)
         assert default.n_features_in_ == 4
         answers = default.predict(return_score=True, return_prob=True, return_conf=True)
@@ -1086,6 +1090,43 @@ class TestAuto:
         assert (loaded.contamination, loaded.threshold_) == ("auto", detector.threshold_)
         assert torch.equal(loaded.label_, detector.label_)
         assert torch.equal(loaded.p_value_, detector.p_value_)
+
+
+class TestOneMeaningOfFlagged:
+    """The command line and Python flag the same; significant nodes are among the flagged."""
+
+    @pytest.mark.parametrize("how", [DEFAULT, QUICK], ids=["default", "paper"])
+    def test_the_defaults_flag_what_the_command_line_flags(self, graph, how, tmp_path):
+        detector = EgoScore(**how).fit(graph)
+        found = detect(graph, Origin("small"), EgoScore(**how, contamination="auto"), tmp_path)
+        assert found.findings.threshold == detector.threshold_
+        assert found.findings.num_flagged == int(detector.label_.sum())
+
+    @pytest.mark.parametrize("fdr", [0.1, 0.53, 0.9, 0.99])
+    @pytest.mark.parametrize("contamination", ["auto", 0.02, 0.3])
+    def test_significant_nodes_are_flagged(self, graph, fdr, contamination, tmp_path):
+        detector = EgoScore(**DEFAULT, fdr=fdr, contamination=contamination).fit(graph)
+        stand_out = false_discovery_control(detector.p_value_) <= fdr
+        flagged = detector.label_.numpy() == 1
+        assert detector.significant_.tolist() == (stand_out & flagged).astype(int).tolist()
+        assert torch.equal(detector.label_, (detector.decision_score_ > detector.threshold_).long())
+        assert torch.equal(detector.predict(graph), detector.label_)
+        if contamination == "auto":
+            assert not (stand_out & ~flagged).any()
+        else:
+            assert flagged.sum() <= np.ceil(contamination * 60)
+        detector.save(tmp_path / "model")
+        loaded = EgoScore.load(tmp_path / "model")
+        assert torch.equal(loaded.significant_, detector.significant_)
+        assert torch.equal(loaded.label_, detector.label_)
+
+    def test_the_rule_says_where_the_threshold_was_lowered(self, graph, tmp_path):
+        found = detect(graph, Origin("small"), EgoScore(**DEFAULT, fdr=0.99), tmp_path)
+        assert found.findings.rule.code == "threshold-significant"
+        assert found.findings.threshold < found.findings.rule.fields["fence"]
+        marked, flagged = (found.ranking[name].to_numpy() for name in ("significant", "flag"))
+        assert 0 < marked.sum() <= flagged.sum()
+        assert (flagged[marked == 1] == 1).all()
 
 
 def test_numbers_of_another_network_are_compared_in_the_users_units(tmp_path):

@@ -53,8 +53,10 @@ def left_out(graph: AttributedGraph) -> list[Note]:
     return [Note.info(c, count=count, weight=weight) for c, count in dropped.items() if count]
 
 
-def threshold_rule(contamination: float | str, threshold: float) -> Note:
-    """How the threshold was chosen."""
-    if contamination == "auto":
-        return Note.info("threshold-far-out", threshold=threshold)
-    return Note.info("threshold-share", threshold=threshold, share=float(contamination))
+def threshold_rule(contamination: float | str, threshold: float, fence: float) -> Note:
+    """How the threshold was chosen; `fence` is where Tukey's rule alone would put it."""
+    if contamination != "auto":
+        return Note.info("threshold-share", threshold=threshold, share=float(contamination))
+    if threshold < fence:
+        return Note.info("threshold-significant", threshold=threshold, fence=fence)
+    return Note.info("threshold-far-out", threshold=threshold)

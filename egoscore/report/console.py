@@ -76,10 +76,15 @@ def show_detection(found: Detection, top: int) -> None:
 
 
 def _flagged(found: Detection) -> str:
-    rule = f"score above {numeral(found.findings.threshold)}, Tukey's rule"
-    if found.findings.rule.code != "threshold-far-out":
-        rule = f"the highest {100 * found.findings.rule.fields['share']:g}%, as requested"
-    return f"{flagged(found.ranking, rule)}."
+    rule = found.findings.rule
+    above = f"score above {numeral(found.findings.threshold)}"
+    how = {
+        "threshold-far-out": f"{above}, Tukey's rule",
+        "threshold-significant": f"{above}, Tukey's rule lowered for significant nodes",
+    }
+    share = 100 * rule.fields.get("share", 0.0)
+    text = how.get(rule.code, f"the highest {share:g}%, as requested")
+    return f"{flagged(found.ranking, text)}."
 
 
 def _reliability(found: Detection) -> str:

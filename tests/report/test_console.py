@@ -257,6 +257,10 @@ class TestLinesBelowTheTable:
         line = self.lines(capsys, changed(found, rule=automatic, threshold=7.123456))[0]
         assert flagged(found.ranking) in line
         assert "7.123" in line
+        lowered = Note.info("threshold-significant", threshold=7.123456, fence=9.5)
+        line = self.lines(capsys, changed(found, rule=lowered, threshold=7.123456))[0]
+        assert flagged(found.ranking) in line
+        assert "7.123" in line
 
     def test_the_second_has_the_first_warning_and_counts_the_others(self, capsys):
         few = Note.warning("few-nodes", nodes=3)
