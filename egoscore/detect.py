@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from egoscore.detector import EgoScore
 from egoscore.detectors import rescoring_settings
-from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
 from egoscore.progress import Bars, passing_bars
+from egoscore.ranking import id_column
 from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
-from egoscore.report.ranking import id_column, ranking, write_spreadsheet
+from egoscore.report.spreadsheet import write_spreadsheet
 from egoscore.report.top_nodes import TOP
 from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
 from egoscore.run.files import replacing, save_json, write_text, writing
@@ -65,7 +65,7 @@ def detect(
     with RunDirectory.open(out, config, rescoring_settings(detector.preset)) as run:
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
-        table = _ranked(graph, detector)
+        table = detector.score_table()
         found = _findings(graph, detector, origin.notes, bars)
         with run.publish(config) as folder:
             _write(folder, config, graph, detector, table, found, bars)
@@ -94,18 +94,6 @@ def _write(
         write_text(folder / REPORT_FILE, render_report(config, table, found))
         advance(graph.num_nodes)
         save_json(folder / FINDINGS_FILE, found.to_json())
-
-
-def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
-    score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
-    scores = Scores(score, p_value, detector.threshold_)
-    significant = getattr(detector, "significant_", None)
-    return ranking(
-        graph,
-        scores,
-        detector.components_.columns(),
-        None if significant is None else significant.numpy(),
-    )
 
 
 def _findings(

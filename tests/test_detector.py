@@ -5,6 +5,8 @@ import inspect
 import json
 import pickletools
 import re
+import subprocess
+import sys
 import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ from threading import Barrier
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors import safe_open
@@ -977,6 +980,98 @@ class TestExplain:
         assert found.detector.explain(ids[1]).score == float(found.detector.decision_score_[1])
         first = found.ranking.slice(0, 1).to_pylist()[0]
         assert EgoScore.load(tmp_path).explain(first["node"]).rank == 1
+
+
+class TestScores:
+    def test_it_is_the_ranking_of_the_run_with_reasons(self, explained, tmp_path):
+        detector, graph, how = explained
+        frame = detector.scores()
+        detect(graph, Origin("small"), EgoScore(**how), tmp_path)
+        written = pd.read_parquet(tmp_path / "scores.parquet")
+        assert frame.columns.tolist() == [*written.columns, "reason"]
+        pd.testing.assert_frame_equal(frame.drop(columns="reason"), written)
+        pd.testing.assert_frame_equal(detector.score_table().to_pandas(), written)
+
+    def test_rows_are_the_nodes_most_abnormal_first(self, explained):
+        detector, _, _ = explained
+        frame = detector.scores()
+        assert frame.columns[:6].tolist() == [
+            *("node", "score", "rank", "percentile", "p_value", "flag")
+        ]
+        assert ("significant" in frame) == hasattr(detector, "significant_")
+        assert frame["rank"].tolist() == list(range(1, 61))
+        by_node = frame.assign(row=frame["node"].str[1:].astype(int)).sort_values("row")
+        for column, values in {
+            "score": detector.decision_score_,
+            "p_value": detector.p_value_,
+            "flag": detector.label_,
+            **({"significant": detector.significant_} if "significant" in frame else {}),
+        }.items():
+            assert by_node[column].tolist() == values.tolist(), column
+
+    @pytest.mark.parametrize("count", [0, 1, 20, 1000])
+    def test_the_highest_have_reasons(self, explained, count):
+        detector = explained[0]
+        frame = detector.scores(reasons=count)
+        given = min(count, 60)
+        assert frame["reason"].notna().tolist() == [True] * given + [False] * (60 - given)
+        why = detector.explain_all(frame["node"][:given].tolist())
+        assert frame["reason"][:given].tolist() == [one.reason for one in why]
+
+    @pytest.mark.parametrize("count", [-1, 1.5, None, True])
+    def test_another_number_of_reasons_is_refused(self, explained, count):
+        with pytest.raises(ParameterError, match="'reasons' parameter of scores must be"):
+            explained[0].scores(reasons=count)
+
+    def test_names_and_columns_of_the_user_are_there(self, graph):
+        info = {"kind": np.arange(60), "reason": np.arange(60)}
+        names = np.array([f"Node {number}" for number in range(60)])
+        named = replace(graph, names=names, node_info=info)
+        frame = EgoScore(**DEFAULT).fit(named).scores(reasons=2)
+        assert frame.columns[:3].tolist() == ["node", "name", "score"]
+        assert (frame["name"] == "Node " + frame["node"].astype(str)).all()
+        assert (frame["reason (input)"] == frame["node"]).all()
+        assert frame["known_label"].tolist() == graph.labels[frame["node"]].tolist()
+
+    def test_of_another_network(self, explained, other_graph):
+        detector = explained[0]
+        frame = detector.scores(other_graph, reasons=3)
+        score = detector.decision_function(other_graph).numpy()
+        assert frame["score"].tolist() == sorted(score.tolist(), reverse=True)
+        assert frame["score"].tolist() == score[frame["node"]].tolist()
+        assert frame["flag"].tolist() == (frame["score"] > detector.threshold_).tolist()
+        assert frame["reason"][0] == detector.explain(frame["node"][0], other_graph).reason
+        if "significant" in frame:
+            assert (frame["significant"] <= frame["flag"]).all()
+
+    def test_of_a_run_that_is_loaded(self, explained, tmp_path):
+        detector, graph, how = explained
+        detect(replace(graph, labels=None, node_info={}), Origin("s"), EgoScore(**how), tmp_path)
+        loaded, ours = EgoScore.load(tmp_path).scores(), detector.scores()
+        others = [c for c in ours if c not in ("known_label", *graph.node_info)]
+        pd.testing.assert_frame_equal(loaded, ours[others], check_dtype=False)
+
+    def test_a_model_alone_needs_the_network(self, explained, tmp_path):
+        explained[0].save(tmp_path / "model")
+        with pytest.raises(InputError, match="loaded without its graph"):
+            EgoScore.load(tmp_path / "model").scores()
+
+    def test_before_fit_it_says_so(self):
+        with pytest.raises(NotFittedError, match="call 'fit' first"):
+            EgoScore().scores()
+
+    def test_pandas_is_not_imported_before(self):
+        code = "import sys, egoscore.detector; sys.exit('pandas' in sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_fit_predict_gives_labels_as_pygod_does(graph):
+    detector = EgoScore(**DEFAULT, contamination=0.1)
+    found = detector.fit_predict(graph, label=graph.labels)
+    assert torch.equal(found, detector.label_)
+    assert found.tolist() == EgoScore(**DEFAULT, contamination=0.1).fit(graph).predict().tolist()
+    assert set(found.tolist()) == {0, 1}
+    assert found.dtype == torch.int64
 
 
 class TestThreads:

@@ -21,9 +21,13 @@ MAY_IMPORT = {
     "explain": {"graph"},
     "detectors": {"graph", "explain", "engine"},
     "run": {"graph", "detectors.base"},
-    "report": {"graph", "explain", "run", "detectors", "detectors.base"},
-    "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},
-    "detect": {"graph", "explain", "run", "report", "detector", "detectors"},
+    "ranking": {"graph", "explain", "run"},
+    "report": {"graph", "explain", "run", "ranking", "detectors", "detectors.base"},
+    "detector": {
+        *("graph", "explain", "run", "ranking"),
+        *("detectors", "detectors.base", "detectors.settings"),
+    },
+    "detect": {"graph", "explain", "run", "ranking", "report", "detector", "detectors"},
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
 READS_ON_DEMAND = {"graph.attributed_graph"}

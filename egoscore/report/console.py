@@ -18,8 +18,8 @@ from rich.text import Text
 from egoscore.detectors import label_of, vocabulary_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explanation import Deviation, Explanation, Tie
+from egoscore.ranking import NAME, has_names
 from egoscore.report.notes import render
-from egoscore.report.ranking import NAME, has_names
 from egoscore.report.sentences import accuracy, flagged, summary
 from egoscore.report.top_nodes import cause_in_short, other_components, parts_of, top_rows
 from egoscore.run.directory import REPORT_FILE

@@ -16,11 +16,11 @@ from egoscore.detectors import label_of, vocabulary_of
 from egoscore.detectors.base import Vocabulary
 from egoscore.graph.checks import UNKNOWN
 from egoscore.metrics import evaluate, known_only
+from egoscore.ranking import own_columns
 from egoscore.report.charts import Chart, histogram, precision_recall, roc, training_curve
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import render
-from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import other_components, parts_of, top_rows
 from egoscore.run.directory import CONFIG_FILE, FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE

@@ -18,8 +18,8 @@ from egoscore.explain.explanation import (
     is_rare,
 )
 from egoscore.explain.sentences import off
+from egoscore.ranking import NAME, has_names, own_columns
 from egoscore.report.findings import Findings
-from egoscore.report.ranking import NAME, has_names, own_columns
 
 TOP = 50
 _MOST_COLUMNS = 3  # of the user's own
