@@ -228,9 +228,10 @@ class AttributedGraph:
     def from_pyg(cls, data: Any, directed: bool = False) -> AttributedGraph:
         """A graph from a PyG `Data` with `x` and `edge_index`.
 
-        `y` becomes the labels when it holds nothing but 0 and 1 for every node; other values
-        (classes, say) are not labels of outliers and are left aside. Many published files list
-        an undirected edge once, so `edge_index` does not tell whether a graph is directed.
+        `y` becomes the labels when it holds nothing but 0 and 1, or NaN or -1 where that is
+        unknown; other values (classes, say) are not labels of outliers and are left aside. Many
+        published files list an undirected edge once, so `edge_index` does not tell whether a graph
+        is directed.
         """
         if getattr(data, "edge_index", None) is None:
             raise InputError("The PyG Data has no edge_index; it needs one of shape (2, E).")
@@ -252,7 +253,7 @@ class AttributedGraph:
 
         `features` names one node attribute, or several in order. Without it: the attribute `x` if
         nodes have one (a vector), otherwise all that can be used, as from a table. `label` is
-        never a feature; it becomes the labels if it is 0 or 1 for every node. `options` are
+        never a feature; it becomes the labels if it is 0 or 1, or unknown. `options` are
         `ignore`, `name`, `weight` and `impute` of `egoscore.load.Options`.
         """
         from egoscore.load import Options

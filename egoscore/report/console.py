@@ -20,7 +20,7 @@ from egoscore.explain.deviations import far_off
 from egoscore.explain.explanation import Deviation, Explanation, Tie
 from egoscore.ranking import NAME, has_names
 from egoscore.report.notes import render
-from egoscore.report.sentences import accuracy, flagged, summary
+from egoscore.report.sentences import accuracy, flagged, no_accuracy, summary
 from egoscore.report.top_nodes import cause_in_short, other_components, parts_of, top_rows
 from egoscore.run.directory import REPORT_FILE
 from egoscore.text import brief, counted, numeral, percent, printable
@@ -70,6 +70,8 @@ def show_detection(found: Detection, top: int) -> None:
     say(console, _reliability(found))
     if found.evaluation is not None:
         say(console, accuracy(found.evaluation, found.ranking.num_rows))
+    elif found.graph.labels is not None:
+        say(console, no_accuracy(found.graph.labels))
     say(console, f"Report: {found.path / REPORT_FILE}{_notes_inside(found)}")
     command = shlex.join(["egoscore", "explain", str(found.path), str(found.ranking["node"][0])])
     say(console, f"Next: {command}")

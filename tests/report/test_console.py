@@ -111,7 +111,7 @@ def detected(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
     )
     found = replace(findings(table), explanations=why, notes=(), caveats=CAVEATS[:2])
     return SimpleNamespace(
-        graph=SimpleNamespace(num_nodes=size),
+        graph=SimpleNamespace(num_nodes=size, labels=None),
         ranking=table,
         evaluation=evaluation,
         path=Path(path),
