@@ -80,8 +80,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         contamination: share of nodes to flag, in (0, 0.5]; PyGOD's default is 0.1. "auto" flags
             those far out or significant.
         fdr: share of false positives among the significant nodes (default preset).
-        directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
-            networkx graph know it themselves.
+        directed: how to read a PyG Data, data frames, a matrix or an edge array; an
+            AttributedGraph and a networkx graph know it themselves.
         gpu: number of the CUDA device, -1 for the CPU; the default preset needs none.
         num_workers: processes that score (preset "paper"); more than one needs the usual
             `if __name__ == "__main__":` in a script.
@@ -142,7 +142,13 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         return resolve(kind, {name: given[name] for name in known})
 
     def fit(self, data: Any, label: Any = None) -> Self:
-        """Learn from a graph and score its nodes. `label` is accepted as in PyGOD, unused."""
+        """Learn from a graph and score its nodes. `label` is accepted as in PyGOD, unused.
+
+        `data`, here and elsewhere: an `AttributedGraph`, a PyG `Data`, a networkx graph, a pair
+        (edges, nodes) of data frames or a data frame of edges, or a pair (scipy adjacency,
+        features) or (edge array, features). A graph to be scored must have the columns of the
+        training graph, read the same way.
+        """
         return self.fit_in(None, as_graph(data, self.directed))
 
     def fit_predict(self, data: Any, label: Any = None) -> Tensor:

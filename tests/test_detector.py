@@ -10,11 +10,14 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Barrier
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from safetensors import safe_open
@@ -36,6 +39,7 @@ from egoscore.errors import DeviceError, InputError, ParameterError, RunError
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.run.files import load_tensors
 
+ROOT = Path(__file__).resolve().parents[1]
 QUICK = {
     "preset": "paper",
     "epochs": 3,
@@ -1068,6 +1072,59 @@ def test_fit_predict_gives_labels_as_pygod_does(graph):
     assert found.dtype == torch.int64
 
 
+class TestDataFrames:
+    """A pair of data frames, or one of edges, wherever a graph is taken."""
+
+    EDGES = pd.read_csv(ROOT / "examples" / "payments.csv")
+    NODES = pd.read_csv(ROOT / "examples" / "accounts.csv")
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def detector(cls):
+        return EgoScore(**DEFAULT).fit((cls.EDGES, cls.NODES))
+
+    def test_the_pair_is_read_like_the_files(self, detector):
+        paths = (ROOT / "examples" / name for name in ("payments.csv", "accounts.csv"))
+        graph = AttributedGraph.from_tables(*paths)
+        assert torch.equal(detector.decision_score_, EgoScore(**DEFAULT).fit(graph).decision_score_)
+        assert set(detector.scores(reasons=0)["node"]) == set(self.NODES["account"])
+
+    @pytest.mark.parametrize(
+        "convert",
+        [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame.to_dict("list")],
+        ids=["polars", "arrow", "dict"],
+    )
+    def test_every_kind_of_frame_gives_the_same(self, detector, convert):
+        pair = (convert(self.EDGES), convert(self.NODES))
+        assert torch.equal(detector.decision_function(pair), detector.decision_score_)
+        assert torch.equal(detector.predict(pair), detector.label_)
+        assert detector.explain("acc-010", pair).node == "acc-010"
+
+    def test_the_direction_is_told(self):
+        detector = EgoScore(**DEFAULT, directed=True).fit((self.EDGES, self.NODES))
+        graph = AttributedGraph.from_tables(self.EDGES, self.NODES, directed=True)
+        assert torch.equal(detector.decision_score_, EgoScore(**DEFAULT).fit(graph).decision_score_)
+
+    def test_one_frame_holds_edges(self):
+        detector = EgoScore(**DEFAULT).fit(self.EDGES)
+        assert len(detector.scores(reasons=0)) == detector.explain("acc-010").num_nodes
+
+    @pytest.mark.parametrize(
+        ("nodes", "said"),
+        [
+            (NODES.drop(columns="balance"), "lacks 'balance'"),
+            (NODES.replace("AT", "IT"), "has 'country = IT' and lacks 'country = AT'"),
+            (NODES.assign(balance=NODES["balance"].where(NODES.index > 3)), "'balance is missing'"),
+            (NODES.assign(opened=range(len(NODES))), r"lacks 'opened \(date\)'"),
+        ],
+        ids=["column", "category", "gap", "date"],
+    )
+    def test_columns_that_are_read_in_another_way_are_refused(self, detector, nodes, said):
+        with pytest.raises(InputError, match=said) as refused:
+            detector.decision_function((self.EDGES, nodes))
+        assert "be read the same way" in str(refused.value)
+
+
 class TestThreads:
     """Callers keep their own torch settings, whenever a computation is interrupted."""
 
@@ -1277,6 +1334,15 @@ class TestTitles:
         back = AttributedGraph.from_tables(edges, nodes, features=["pay", "age"])
         with pytest.raises(InputError, match="order, 'pay', 'age'"):
             detector.decision_function(back)
+
+    def test_a_date_is_not_a_number(self):
+        edges = {"source": range(40), "target": [*range(1, 40), 0]}
+        dates = [f"2024-01-{1 + n % 28:02d}" for n in range(40)]
+        first, second = ({"id": range(40), "opened": one} for one in (dates, range(40)))
+        detector = EgoScore(**DEFAULT).fit((edges, first))
+        assert bool(detector.decision_function((edges, first)).isfinite().all())
+        with pytest.raises(InputError, match=r"has 'opened' and lacks 'opened \(date\)'"):
+            detector.decision_function((edges, second))
 
     def test_where_nothing_is_called_by_a_name_the_number_decides(self, tmp_path):
         graph = AttributedGraph.from_networkx(with_cities("Oslo", "Rome"))

@@ -83,8 +83,9 @@ def same_features(fitted: Sequence[str], found: Sequence[str]) -> None:
     how = " and ".join(f"{verb} {quoted(some, _MOST_TITLES)}" for verb, some in parts if some)
     how = how or f"has them in another order, {quoted(found, _MOST_TITLES)}"
     raise InputError(
-        f"The detector was fitted on other features: the graph {how}; give it the same columns "
-        "with the same categories in the same order, or fit a detector on it."
+        f"The detector was fitted on other features: the graph {how}; its columns must be the same "
+        "in the same order and be read the same way, with the same categories, dates and columns "
+        "with missing values; or fit a detector on it."
     )
 
 
