@@ -85,7 +85,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         gpu: number of the CUDA device, -1 for the CPU; the default preset needs none.
         num_workers: processes that score (preset "paper"); more than one needs the usual
             `if __name__ == "__main__":` in a script.
-        verbose: 1 shows progress bars.
+        verbose: 1 shows progress bars, or lines about long steps outside a terminal.
         **settings: the settings of the preset, see below.
 
     Attributes (after fit):

@@ -10,7 +10,7 @@ import egoscore
 
 PACKAGE = Path(egoscore.__file__).parent
 ROOT = {
-    *("text", "errors", "progress", "random", "jit", "runtime", "notes"),
+    *("text", "errors", "progress", "progress_log", "random", "jit", "runtime", "notes"),
     *("thresholds", "metrics"),
 }
 # What the modules of a folder may import, by folder or module name; always their own and ROOT.
