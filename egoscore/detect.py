@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from egoscore.detector import EgoScore
 from egoscore.detectors import rescoring_settings
-from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation, evaluate
 from egoscore.notes import Note
 from egoscore.progress import Bars, passing_bars
+from egoscore.ranking import id_column
 from egoscore.report.caveats import left_out, ranking_caveats, threshold_rule
 from egoscore.report.findings import Findings, losses_shown
 from egoscore.report.html import render_report
-from egoscore.report.ranking import id_column, ranking, write_spreadsheet
+from egoscore.report.spreadsheet import write_spreadsheet
 from egoscore.report.top_nodes import ANSWERED, TOP
 from egoscore.run.directory import FINDINGS_FILE, MODEL_FILE, REPORT_FILE, SCORES_FILE, RunDirectory
 from egoscore.run.files import replacing, save_json, write_text, writing
@@ -30,6 +30,7 @@ from egoscore.run.graph_store import save_graph
 from egoscore.run.tables import write_table
 from egoscore.runtime import choose_device
 from egoscore.stability import stability
+from egoscore.thresholds import fence
 
 _PACKAGES = ("egoscore", "numba", "numpy", "scipy", "torch")
 
@@ -64,7 +65,7 @@ def detect(
     with RunDirectory.open(out, config, rescoring_settings(detector.preset)) as run:
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
-        table = _ranked(graph, detector)
+        table = detector.score_table()
         found = _findings(graph, detector, origin.notes, bars)
         with run.publish(config) as folder:
             _write(folder, config, graph, detector, table, found, bars)
@@ -95,18 +96,6 @@ def _write(
         save_json(folder / FINDINGS_FILE, found.to_json())
 
 
-def _ranked(graph: AttributedGraph, detector: EgoScore) -> pa.Table:
-    score, p_value = detector.decision_score_.numpy(), detector.p_value_.numpy()
-    scores = Scores(score, p_value, detector.threshold_)
-    significant = getattr(detector, "significant_", None)
-    return ranking(
-        graph,
-        scores,
-        detector.components_.columns(),
-        None if significant is None else significant.numpy(),
-    )
-
-
 def _findings(
     graph: AttributedGraph, detector: EgoScore, notes: Sequence[Note], bars: Bars
 ) -> Findings:
@@ -127,7 +116,9 @@ def _findings(
     return Findings(
         threshold=detector.threshold_,
         num_flagged=int(detector.label_.sum()),
-        rule=threshold_rule(detector.contamination, detector.threshold_),
+        rule=threshold_rule(
+            detector.contamination, detector.threshold_, fence(detector.decision_score_)
+        ),
         caveats=tuple(_caveats(graph, detector, bars)),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),

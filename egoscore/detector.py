@@ -7,9 +7,10 @@ import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -28,11 +29,15 @@ from egoscore.graph import AttributedGraph
 from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
 from egoscore.progress import Bars, progress_bar
+from egoscore.ranking import ranking, with_reasons
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
 from egoscore.run.reader import fingerprint, reading
 from egoscore.runtime import choose_device, one_thread
+
+if TYPE_CHECKING:
+    import pandas
 
 _FORMAT = "egoscore-model"
 _OF_THIS_MACHINE = ("gpu", "num_workers", "verbose")  # how to compute, not what: not saved
@@ -72,21 +77,22 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     Args:
         preset: "default" or "paper".
         seed: same seed, same result, bit for bit on the same machine.
-        contamination: share of nodes to flag, in (0, 0.5]; or "auto" for those far out.
+        contamination: share of nodes to flag, in (0, 0.5]; PyGOD's default is 0.1. "auto" flags
+            those far out or significant.
         fdr: share of false positives among the significant nodes (default preset).
-        directed: how to read a PyG Data, a matrix or an edge array; an AttributedGraph and a
-            networkx graph know it themselves.
+        directed: how to read a PyG Data, data frames, a matrix or an edge array; an
+            AttributedGraph and a networkx graph know it themselves.
         gpu: number of the CUDA device, -1 for the CPU; the default preset needs none.
         num_workers: processes that score (preset "paper"); more than one needs the usual
             `if __name__ == "__main__":` in a script.
-        verbose: 1 shows progress bars.
+        verbose: 1 shows progress bars, or lines about long steps outside a terminal.
         **settings: the settings of the preset, see below.
 
     Attributes (after fit):
         decision_score_: (N,) float64 tensor, the scores of the training graph.
         label_: (N,) 1 for nodes above `threshold_`. threshold_: set by `contamination`.
-        p_value_: (N,) how rare a score as high is. significant_: (N,) 1 where that stands out
-            among all nodes at the rate `fdr` (default preset).
+        p_value_: (N,) how rare a score as high is. significant_: (N,) 1 for flagged nodes that
+            stand out among all nodes at the rate `fdr` (default preset).
         components_: the table all scores are computed from.
         model_: everything learned. loss_history_: (steps, networks).
     """
@@ -95,7 +101,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self,
         preset: str = "default",
         seed: int = 0,
-        contamination: float | str = 0.1,
+        contamination: float | str = "auto",
         fdr: float = 0.1,
         directed: bool = False,
         gpu: int = -1,
@@ -136,8 +142,21 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         return resolve(kind, {name: given[name] for name in known})
 
     def fit(self, data: Any, label: Any = None) -> Self:
-        """Learn from a graph and score its nodes. `label` is accepted as in PyGOD, unused."""
+        """Learn from a graph and score its nodes. `label` is accepted as in PyGOD, unused.
+
+        `data`, here and elsewhere: an `AttributedGraph`, a PyG `Data`, a networkx graph, a pair
+        (edges, nodes) of data frames or a data frame of edges, or a pair (scipy adjacency,
+        features) or (edge array, features). A graph to be scored must have the columns of the
+        training graph, read the same way.
+        """
         return self.fit_in(None, as_graph(data, self.directed))
+
+    def fit_predict(self, data: Any, label: Any = None) -> Tensor:
+        """`fit`, then `label_`: 1 for outliers and 0 for others, as in PyGOD.
+
+        scikit-learn's outlier detectors say -1 for outliers and 1 for others.
+        """
+        return self.fit(data, label).label_
 
     def fit_in(self, store: Store | None, graph: AttributedGraph) -> Self:
         """`fit`, keeping unfinished work in a store and continuing what is there."""
@@ -166,9 +185,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         self.decision_score_ = torch.from_numpy(detector.score(table))
         self.p_value_ = torch.from_numpy(self._p_values(self.decision_score_.numpy()))
         self.__dict__.pop("significant_", None)  # of an earlier fit, with another preset
-        if detector.is_calibrated:
-            self.significant_ = thresholds.significant(self.p_value_, self.fdr)
-        self._flag(thresholds.threshold(self.decision_score_, self.contamination))
+        found = self._stand_out(self.p_value_)
+        self._flag(thresholds.threshold(self.decision_score_, self.contamination, found))
 
     @property
     def detector_(self) -> Detector:
@@ -179,9 +197,17 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def _p_values(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._detector.p_values(score, self.decision_score_.numpy())
 
+    def _stand_out(self, p_values: Tensor) -> Tensor | None:
+        """Which nodes stand out among all of a graph; None if p-values are too inexact for that."""
+        calibrated = self._detector.is_calibrated
+        return thresholds.significant(p_values, self.fdr) if calibrated else None
+
     def _flag(self, threshold: float) -> None:
         self.threshold_ = threshold
         self.label_ = (self.decision_score_ > threshold).long()
+        found = self._stand_out(self.p_value_)
+        if found is not None:  # a chosen share may flag fewer than stand out
+            self.significant_ = found * self.label_
 
     def score_components(self, data: Any) -> Any:
         """The component table of a graph, which may be a new one."""
@@ -234,6 +260,37 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             )
         return answers[0] if len(answers) == 1 else tuple(answers)
 
+    def scores(self, data: Any = None, reasons: int = 20) -> pandas.DataFrame:
+        """Every node with its score, rank and marks, most abnormal first, as a pandas data frame.
+
+        It has the columns of scores.csv and `reason`, the main cause in a few words. Only the
+        `reasons` highest nodes have one, as those of a million nodes would take long; elsewhere it
+        is missing. `data` None means the training graph.
+        """
+        whole(0).check("reasons", reasons, of="scores")
+        graph = self._graph_of(data)
+        table, scores = self._scored(graph, data is None)
+        ranked = self._ranked(graph, table, scores)
+        highest = np.argsort(scores.columns["rank"])[:reasons].tolist()
+        why = self._explained(highest, graph, table, scores)
+        return with_reasons(ranked, [one.reason for one in why]).to_pandas()
+
+    def score_table(self, data: Any = None) -> pa.Table:
+        """`scores` without reasons as an Arrow table, which is what scores.parquet holds."""
+        graph = self._graph_of(data)
+        return self._ranked(graph, *self._scored(graph, data is None))
+
+    def _scored(self, graph: AttributedGraph, is_training: bool) -> tuple[Any, Scores]:
+        """What was measured about every node of a graph, and its scores."""
+        table = self.components_ if is_training else self._measured(graph)
+        score = self._detector.score(table)
+        return table, Scores(score, self._p_values(score), self.threshold_)
+
+    def _ranked(self, graph: AttributedGraph, table: Table, scores: Scores) -> pa.Table:
+        stand_out = self._stand_out(torch.from_numpy(scores.p_value))
+        marks = None if stand_out is None else stand_out.numpy() * scores.columns["flag"]
+        return ranking(graph, scores, table.columns(), marks)
+
     def explain(self, node: Any, data: Any = None) -> Explanation:
         """Why the node with this id or name has its score: deviations, unusual edges, a sentence.
 
@@ -245,18 +302,17 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
     def explain_all(self, nodes: Sequence[Any], data: Any = None) -> Iterator[Explanation]:
         """`explain` for several nodes, with less work than one by one."""
         graph = self._graph_of(data)
-        return self._explained(rows_of(graph, nodes), graph, data is None)
+        rows = rows_of(graph, nodes)
+        return self._explained(rows, graph, *self._scored(graph, data is None))
 
     def explain_rows(self, rows: Sequence[int], data: Any = None) -> Iterator[Explanation]:
         """`explain` for the nodes with these row numbers, counted from 0."""
-        return self._explained(rows, self._graph_of(data), data is None)
+        graph = self._graph_of(data)
+        return self._explained(rows, graph, *self._scored(graph, data is None))
 
     def _explained(
-        self, rows: Sequence[int], graph: AttributedGraph, is_training: bool
+        self, rows: Sequence[int], graph: AttributedGraph, table: Any, scores: Scores
     ) -> Iterator[Explanation]:
-        table = self.components_ if is_training else self._measured(graph)
-        score = self._detector.score(table)
-        scores = Scores(score, self._p_values(score), self.threshold_)
         with one_thread():
             explainer = self._detector.explainer(graph, table, self._job())
         for row in rows:
@@ -271,8 +327,8 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         if isinstance(self._graph, Path):
             if not has_graph(self._graph):
                 raise InputError(
-                    "This detector was loaded without its graph; pass the graph as well: "
-                    "explain(node, data)."
+                    "This detector was loaded without its graph; pass the graph as well, as the "
+                    "argument 'data'."
                 )
             self._graph = self._stored_graph(self._graph)
         return self._graph

@@ -1,9 +1,9 @@
-"""Progress bars: shown on a terminal when asked for, and nowhere else."""
+"""Progress when it is asked for: bars on a terminal, now and then a line anywhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol
 
 from rich.console import Console
@@ -19,8 +19,9 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from egoscore.progress_log import BYTES, StepLog, logged
+
 Advance = Callable[[int], None]
-BYTES = "B"  # the unit of what is counted in bytes
 _WIDE = 100  # columns of a terminal that has room for everything on one line
 _SPEED_PERIOD = 600.0  # seconds over which speed is averaged; slow work reports only now and then
 
@@ -49,22 +50,31 @@ def progress_bar(
 ) -> Iterator[Advance]:
     """A bar on standard error while the block runs; yields the function that advances it.
 
-    Afterwards it `stays`, or its line is cleared.
+    Afterwards it `stays`, or its line is cleared. Where standard error is not a terminal, long
+    steps write lines instead (`logged`).
     """
     if not verbose:
         yield lambda count: None
         return
     console = Console(stderr=True)
+    if not console.is_terminal:
+        with logged(StepLog(title, total, unit), lambda line: _write(console, line)) as advance:
+            yield advance
+        return
     bar = Progress(
         *_columns(console.width >= _WIDE, unit, total is not None),
         console=console,
-        disable=not console.is_terminal,
         transient=not stays,
         speed_estimate_period=_SPEED_PERIOD,
     )
     with bar as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)
+
+
+def _write(console: Console, line: str) -> None:
+    with suppress(OSError, ValueError):  # nobody reads it any more; the work goes on
+        print(line, file=console.file, flush=True)
 
 
 def _columns(wide: bool, unit: str, has_total: bool) -> Iterator[ProgressColumn]:

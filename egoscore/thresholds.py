@@ -14,18 +14,42 @@ from egoscore.errors import ParameterError
 FENCE = 3.0
 
 
-def threshold(score: Tensor, contamination: float | str) -> float:
+def threshold(score: Tensor, contamination: float | str, stands_out: Tensor | None = None) -> float:
     """The score that a share of about `contamination` of the nodes exceeds.
 
-    "auto": the upper quartile plus three times the distance between the quartiles, beyond which
-    Tukey ("Exploratory Data Analysis", 1977) calls a value far out. At most a quarter of the nodes
-    lie there; of scores that fall off exponentially, as calibrated ones do, 0.9%.
+    "auto": Tukey's fence, lowered where needed so that all nodes exceed it that stand out (N,).
     """
-    values = score.numpy()
     if contamination == "auto":
-        lower, upper = np.quantile(values, (0.25, 0.75))
-        return float(upper + FENCE * (upper - lower))
-    return float(np.percentile(values, 100 * (1 - float(contamination))))
+        lowest = fence(score)
+        return lowest if stands_out is None else _below(score, stands_out > 0, lowest)
+    return float(np.percentile(score.numpy(), 100 * (1 - float(contamination))))
+
+
+def fence(score: Tensor) -> float:
+    """The upper quartile plus three times the distance between the quartiles.
+
+    Tukey ("Exploratory Data Analysis", 1977) calls a value beyond it far out. At most a quarter of
+    the nodes lie there; of scores that fall off exponentially, as calibrated ones do, 0.9%.
+    """
+    lower, upper = np.quantile(score.numpy(), (0.25, 0.75))
+    return float(upper + FENCE * (upper - lower))
+
+
+def _below(score: Tensor, chosen: Tensor, cut: float) -> float:
+    """`cut`, or a lower number that all `chosen` scores exceed.
+
+    That one lies halfway to the next lower score, so that a score that is computed again and
+    differs in its last digits is on the same side.
+    """
+    least = float(score[chosen].min()) if bool(chosen.any()) else np.inf
+    if least > cut:
+        return cut
+    lower = score[score < least]
+    just_below = float(np.nextafter(least, -np.inf))
+    if len(lower) == 0:
+        return just_below
+    nearest = float(lower.max())
+    return min(nearest + (least - nearest) / 2, just_below)
 
 
 def probability(score: Tensor, training: Tensor, method: str) -> Tensor:
@@ -61,7 +85,7 @@ def confidence(score: Tensor, training: Tensor, contamination: float | str, cut:
 
 
 def significant(p_values: Tensor, rate: float) -> Tensor:
-    """Which nodes (N,) to report so that about a share `rate` of them is reported wrongly.
+    """Which nodes (N,) stand out, so that about a share `rate` of them is reported wrongly.
 
     Benjamini & Hochberg, "Controlling the false discovery rate", 1995.
     """

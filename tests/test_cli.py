@@ -95,9 +95,8 @@ class TestHelp:
         assert set(options) == {*own, *OF_TABLES, *ON_COMMAND_LINE}
         for name in ON_COMMAND_LINE:
             assert f"--{name.replace('_', '-')}" in options[name].opts
-        for name in ("preset", "seed", "fdr"):
+        for name in ("preset", "seed", "fdr", "contamination"):
             assert options[name].default == PARAMETERS[name].default
-        assert options["contamination"].default == "auto"
 
     def test_help_of_detect_is_short_and_leaves_the_settings_out(self, call, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")

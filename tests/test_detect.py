@@ -183,6 +183,19 @@ class TestWithoutLabels:
         assert set(found.ranking["known_label"].to_pylist()) == {label}
 
 
+def test_where_labels_are_partly_known_the_metrics_are_those_of_the_known(graph, tmp_path):
+    labels = graph.labels.copy()
+    labels[np.flatnonzero(labels == 0)[:10]] = -1
+    partly = replace(graph, labels=labels)
+    found = detect(partly, Origin("friends"), EgoScore(**QUICK), tmp_path)
+    known = labels >= 0
+    score = found.detector.decision_score_.numpy()
+    assert found.evaluation.roc_auc == pytest.approx(roc_auc_score(labels[known], score[known]))
+    assert found.evaluation.num_known == 20
+    assert json.loads(detection_record(found, 1))["evaluation"]["num_known"] == 20
+    assert "20 of 30 labels are known" in (tmp_path / "report.html").read_text()
+
+
 class TestRefusals:
     def test_a_missing_gpu_leaves_nothing_behind(self, graph, tmp_path, monkeypatch):
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)

@@ -10,10 +10,14 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Barrier
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from safetensors import safe_open
@@ -35,6 +39,7 @@ from egoscore.errors import DeviceError, InputError, ParameterError, RunError
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.run.files import load_tensors
 
+ROOT = Path(__file__).resolve().parents[1]
 QUICK = {
     "preset": "paper",
     "epochs": 3,
@@ -96,16 +101,19 @@ class TestPygodContract:
         theirs = inspect.signature(getattr(pygod("pygod.detector").Detector, name)).parameters
         assert [(p.name, p.default) for p in ours] == [(p.name, p.default) for p in theirs.values()]
 
-    def test_contamination_gpu_and_verbose_mean_the_same_and_have_the_same_defaults(self):
+    def test_gpu_and_verbose_mean_the_same_and_have_the_same_defaults(self):
         ours = inspect.signature(EgoScore).parameters
         theirs = inspect.signature(pygod("pygod.detector").DOMINANT).parameters
-        for name in ("contamination", "gpu", "verbose"):
+        for name in ("gpu", "verbose"):
             assert ours[name].default == theirs[name].default
+        assert theirs["contamination"].default == 0.1  # the docs say so
+        assert ours["contamination"].default == "auto"  # as on the command line
 
     @pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")  # PyGOD's erf
     @pytest.mark.parametrize("whose", ["PyGOD's", "ours"])
     def test_the_same_code_runs_with_either(self, pyg_data, whose):
-        detector = quick() if whose == "ours" else pygod("pygod.detector").Radar(epoch=3)
+        ours = quick(contamination=0.1)
+        detector = ours if whose == "ours" else pygod("pygod.detector").Radar(epoch=3)
         assert detector.fit(pyg_data, label=pyg_data.y) is detector
         size = (pyg_data.num_nodes,)
         assert detector.decision_score_.shape == detector.label_.shape == size
@@ -135,9 +143,10 @@ class TestPygodContract:
     @pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")  # PyGOD's erf
     def test_probabilities_and_confidences_are_pygods(self, fitted, other_graph):
         base = pygod("pygod.detector").Detector
+        share = float((fitted.decision_score_ > fitted.threshold_).double().mean())
         stub = types.SimpleNamespace(
             decision_score_=fitted.decision_score_,
-            contamination=fitted.contamination,
+            contamination=share,
             threshold_=fitted.threshold_,
         )
         for data in (None, other_graph):
@@ -674,7 +683,7 @@ class TestDefaultPreset:
         assert default.decision_score_.dtype == torch.float64
         assert default.decision_score_.shape == default.label_.shape == (60,)
         assert len(set(default.decision_score_.tolist())) > 50
-        assert int(default.label_.sum()) == 6
+        assert torch.equal(default.label_, (default.decision_score_ > default.threshold_).long())
         assert default.loss_history_.shape == (3, 9)
         assert default.n_features_in_ == 4
         answers = default.predict(return_score=True, return_prob=True, return_conf=True)
@@ -975,6 +984,147 @@ class TestExplain:
         assert EgoScore.load(tmp_path).explain(first["node"]).rank == 1
 
 
+class TestScores:
+    def test_it_is_the_ranking_of_the_run_with_reasons(self, explained, tmp_path):
+        detector, graph, how = explained
+        frame = detector.scores()
+        detect(graph, Origin("small"), EgoScore(**how), tmp_path)
+        written = pd.read_parquet(tmp_path / "scores.parquet")
+        assert frame.columns.tolist() == [*written.columns, "reason"]
+        pd.testing.assert_frame_equal(frame.drop(columns="reason"), written)
+        pd.testing.assert_frame_equal(detector.score_table().to_pandas(), written)
+
+    def test_rows_are_the_nodes_most_abnormal_first(self, explained):
+        detector, _, _ = explained
+        frame = detector.scores()
+        assert frame.columns[:6].tolist() == [
+            *("node", "score", "rank", "percentile", "p_value", "flag")
+        ]
+        assert ("significant" in frame) == hasattr(detector, "significant_")
+        assert frame["rank"].tolist() == list(range(1, 61))
+        by_node = frame.assign(row=frame["node"].str[1:].astype(int)).sort_values("row")
+        for column, values in {
+            "score": detector.decision_score_,
+            "p_value": detector.p_value_,
+            "flag": detector.label_,
+            **({"significant": detector.significant_} if "significant" in frame else {}),
+        }.items():
+            assert by_node[column].tolist() == values.tolist(), column
+
+    @pytest.mark.parametrize("count", [0, 1, 20, 1000])
+    def test_the_highest_have_reasons(self, explained, count):
+        detector = explained[0]
+        frame = detector.scores(reasons=count)
+        given = min(count, 60)
+        assert frame["reason"].notna().tolist() == [True] * given + [False] * (60 - given)
+        why = detector.explain_all(frame["node"][:given].tolist())
+        assert frame["reason"][:given].tolist() == [one.reason for one in why]
+
+    @pytest.mark.parametrize("count", [-1, 1.5, None, True])
+    def test_another_number_of_reasons_is_refused(self, explained, count):
+        with pytest.raises(ParameterError, match="'reasons' parameter of scores must be"):
+            explained[0].scores(reasons=count)
+
+    def test_names_and_columns_of_the_user_are_there(self, graph):
+        info = {"kind": np.arange(60), "reason": np.arange(60)}
+        names = np.array([f"Node {number}" for number in range(60)])
+        named = replace(graph, names=names, node_info=info)
+        frame = EgoScore(**DEFAULT).fit(named).scores(reasons=2)
+        assert frame.columns[:3].tolist() == ["node", "name", "score"]
+        assert (frame["name"] == "Node " + frame["node"].astype(str)).all()
+        assert (frame["reason (input)"] == frame["node"]).all()
+        assert frame["known_label"].tolist() == graph.labels[frame["node"]].tolist()
+
+    def test_of_another_network(self, explained, other_graph):
+        detector = explained[0]
+        frame = detector.scores(other_graph, reasons=3)
+        score = detector.decision_function(other_graph).numpy()
+        assert frame["score"].tolist() == sorted(score.tolist(), reverse=True)
+        assert frame["score"].tolist() == score[frame["node"]].tolist()
+        assert frame["flag"].tolist() == (frame["score"] > detector.threshold_).tolist()
+        assert frame["reason"][0] == detector.explain(frame["node"][0], other_graph).reason
+        if "significant" in frame:
+            assert (frame["significant"] <= frame["flag"]).all()
+
+    def test_of_a_run_that_is_loaded(self, explained, tmp_path):
+        detector, graph, how = explained
+        detect(replace(graph, labels=None, node_info={}), Origin("s"), EgoScore(**how), tmp_path)
+        loaded, ours = EgoScore.load(tmp_path).scores(), detector.scores()
+        others = [c for c in ours if c not in ("known_label", *graph.node_info)]
+        pd.testing.assert_frame_equal(loaded, ours[others], check_dtype=False)
+
+    def test_a_model_alone_needs_the_network(self, explained, tmp_path):
+        explained[0].save(tmp_path / "model")
+        with pytest.raises(InputError, match="loaded without its graph"):
+            EgoScore.load(tmp_path / "model").scores()
+
+    def test_before_fit_it_says_so(self):
+        with pytest.raises(NotFittedError, match="call 'fit' first"):
+            EgoScore().scores()
+
+
+def test_fit_predict_gives_labels_as_pygod_does(graph):
+    detector = EgoScore(**DEFAULT, contamination=0.1)
+    found = detector.fit_predict(graph, label=graph.labels)
+    assert torch.equal(found, detector.label_)
+    assert found.tolist() == EgoScore(**DEFAULT, contamination=0.1).fit(graph).predict().tolist()
+    assert set(found.tolist()) == {0, 1}
+    assert found.dtype == torch.int64
+
+
+class TestDataFrames:
+    """A pair of data frames, or one of edges, wherever a graph is taken."""
+
+    EDGES = pd.read_csv(ROOT / "examples" / "payments.csv")
+    NODES = pd.read_csv(ROOT / "examples" / "accounts.csv")
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def detector(cls):
+        return EgoScore(**DEFAULT).fit((cls.EDGES, cls.NODES))
+
+    def test_the_pair_is_read_like_the_files(self, detector):
+        paths = (ROOT / "examples" / name for name in ("payments.csv", "accounts.csv"))
+        graph = AttributedGraph.from_tables(*paths)
+        assert torch.equal(detector.decision_score_, EgoScore(**DEFAULT).fit(graph).decision_score_)
+        assert set(detector.scores(reasons=0)["node"]) == set(self.NODES["account"])
+
+    @pytest.mark.parametrize(
+        "convert",
+        [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame.to_dict("list")],
+        ids=["polars", "arrow", "dict"],
+    )
+    def test_every_kind_of_frame_gives_the_same(self, detector, convert):
+        pair = (convert(self.EDGES), convert(self.NODES))
+        assert torch.equal(detector.decision_function(pair), detector.decision_score_)
+        assert torch.equal(detector.predict(pair), detector.label_)
+        assert detector.explain("acc-010", pair).node == "acc-010"
+
+    def test_the_direction_is_told(self):
+        detector = EgoScore(**DEFAULT, directed=True).fit((self.EDGES, self.NODES))
+        graph = AttributedGraph.from_tables(self.EDGES, self.NODES, directed=True)
+        assert torch.equal(detector.decision_score_, EgoScore(**DEFAULT).fit(graph).decision_score_)
+
+    def test_one_frame_holds_edges(self):
+        detector = EgoScore(**DEFAULT).fit(self.EDGES)
+        assert len(detector.scores(reasons=0)) == detector.explain("acc-010").num_nodes
+
+    @pytest.mark.parametrize(
+        ("nodes", "said"),
+        [
+            (NODES.drop(columns="balance"), "lacks 'balance'"),
+            (NODES.replace("AT", "IT"), "has 'country = IT' and lacks 'country = AT'"),
+            (NODES.assign(balance=NODES["balance"].where(NODES.index > 3)), "'balance is missing'"),
+            (NODES.assign(opened=range(len(NODES))), r"lacks 'opened \(date\)'"),
+        ],
+        ids=["column", "category", "gap", "date"],
+    )
+    def test_columns_that_are_read_in_another_way_are_refused(self, detector, nodes, said):
+        with pytest.raises(InputError, match=said) as refused:
+            detector.decision_function((self.EDGES, nodes))
+        assert "be read the same way" in str(refused.value)
+
+
 class TestThreads:
     """Callers keep their own torch settings, whenever a computation is interrupted."""
 
@@ -1088,6 +1238,43 @@ class TestAuto:
         assert torch.equal(loaded.p_value_, detector.p_value_)
 
 
+class TestOneMeaningOfFlagged:
+    """The command line and Python flag the same; significant nodes are among the flagged."""
+
+    @pytest.mark.parametrize("how", [DEFAULT, QUICK], ids=["default", "paper"])
+    def test_the_defaults_flag_what_the_command_line_flags(self, graph, how, tmp_path):
+        detector = EgoScore(**how).fit(graph)
+        found = detect(graph, Origin("small"), EgoScore(**how, contamination="auto"), tmp_path)
+        assert found.findings.threshold == detector.threshold_
+        assert found.findings.num_flagged == int(detector.label_.sum())
+
+    @pytest.mark.parametrize("fdr", [0.1, 0.53, 0.9, 0.99])
+    @pytest.mark.parametrize("contamination", ["auto", 0.02, 0.3])
+    def test_significant_nodes_are_flagged(self, graph, fdr, contamination, tmp_path):
+        detector = EgoScore(**DEFAULT, fdr=fdr, contamination=contamination).fit(graph)
+        stand_out = false_discovery_control(detector.p_value_) <= fdr
+        flagged = detector.label_.numpy() == 1
+        assert detector.significant_.tolist() == (stand_out & flagged).astype(int).tolist()
+        assert torch.equal(detector.label_, (detector.decision_score_ > detector.threshold_).long())
+        assert torch.equal(detector.predict(graph), detector.label_)
+        if contamination == "auto":
+            assert not (stand_out & ~flagged).any()
+        else:
+            assert flagged.sum() <= np.ceil(contamination * 60)
+        detector.save(tmp_path / "model")
+        loaded = EgoScore.load(tmp_path / "model")
+        assert torch.equal(loaded.significant_, detector.significant_)
+        assert torch.equal(loaded.label_, detector.label_)
+
+    def test_the_rule_says_where_the_threshold_was_lowered(self, graph, tmp_path):
+        found = detect(graph, Origin("small"), EgoScore(**DEFAULT, fdr=0.99), tmp_path)
+        assert found.findings.rule.code == "threshold-significant"
+        assert found.findings.threshold < found.findings.rule.fields["fence"]
+        marked, flagged = (found.ranking[name].to_numpy() for name in ("significant", "flag"))
+        assert 0 < marked.sum() <= flagged.sum()
+        assert (flagged[marked == 1] == 1).all()
+
+
 def test_numbers_of_another_network_are_compared_in_the_users_units(tmp_path):
     """Moments of two nights are measured from different offsets; they are the same moments."""
     base = generate_network(150, 450, 3, seed=4)
@@ -1147,6 +1334,15 @@ class TestTitles:
         back = AttributedGraph.from_tables(edges, nodes, features=["pay", "age"])
         with pytest.raises(InputError, match="order, 'pay', 'age'"):
             detector.decision_function(back)
+
+    def test_a_date_is_not_a_number(self):
+        edges = {"source": range(40), "target": [*range(1, 40), 0]}
+        dates = [f"2024-01-{1 + n % 28:02d}" for n in range(40)]
+        first, second = ({"id": range(40), "opened": one} for one in (dates, range(40)))
+        detector = EgoScore(**DEFAULT).fit((edges, first))
+        assert bool(detector.decision_function((edges, first)).isfinite().all())
+        with pytest.raises(InputError, match=r"has 'opened' and lacks 'opened \(date\)'"):
+            detector.decision_function((edges, second))
 
     def test_where_nothing_is_called_by_a_name_the_number_decides(self, tmp_path):
         graph = AttributedGraph.from_networkx(with_cities("Oslo", "Rome"))

@@ -10,7 +10,7 @@ import egoscore
 
 PACKAGE = Path(egoscore.__file__).parent
 ROOT = {
-    *("text", "errors", "progress", "random", "jit", "runtime", "notes"),
+    *("text", "errors", "progress", "progress_log", "random", "jit", "runtime", "notes"),
     *("thresholds", "metrics"),
 }
 # What the modules of a folder may import, by folder or module name; always their own and ROOT.
@@ -21,10 +21,16 @@ MAY_IMPORT = {
     "explain": {"graph"},
     "detectors": {"graph", "explain", "engine"},
     "run": {"graph", "detectors.base"},
-    "report": {"graph", "explain", "run", "detectors", "detectors.base"},
-    "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},
+    "ranking": {"graph", "explain", "run"},
+    "report": {"graph", "explain", "run", "ranking", "detectors", "detectors.base"},
+    "detector": {
+        *("graph", "explain", "run", "ranking"),
+        *("detectors", "detectors.base", "detectors.settings"),
+    },
     "stability": {"graph", "detector", "detectors", "detectors.base"},
-    "detect": {"graph", "explain", "run", "report", "detector", "detectors", "stability"},
+    "detect": {
+        *("graph", "explain", "run", "ranking", "report", "detector", "detectors", "stability"),
+    },
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
 READS_ON_DEMAND = {"graph.attributed_graph"}

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from egoscore.progress import BYTES, _Speed, passing_bars, progress_bar
+from egoscore.progress import _Speed, passing_bars, progress_bar
+from egoscore.progress_log import BYTES
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 

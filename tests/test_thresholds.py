@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from egoscore.errors import ParameterError
-from egoscore.thresholds import FENCE, confidence, probability, significant, threshold
+from egoscore.thresholds import FENCE, confidence, fence, probability, significant, threshold
 
 RNG = np.random.default_rng(0)
 TRAINING = torch.tensor(RNG.gamma(2.0, size=80))
@@ -189,3 +189,53 @@ class TestSignificant:
         p_values = torch.tensor([0.001, 0.06, 0.06, 0.9], dtype=torch.float64)
         assert significant(p_values, 0.1).tolist() == [1, 1, 1, 0]
         assert significant(p_values, 0.05).tolist() == [1, 0, 0, 0]
+
+
+NUMBERS = st.one_of(
+    SCORES,
+    st.sampled_from([0.0, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, 2.0]),
+    st.floats(-1e300, 1e300),
+)
+PAIRS = st.lists(st.tuples(NUMBERS, st.floats(0, 1) | st.just(0.0)), min_size=1, max_size=60)
+
+
+class TestSignificantNodesAreFlagged:
+    @given(PAIRS, st.sampled_from([0.01, 0.1, 0.9]))
+    @settings(max_examples=300, deadline=None)
+    def test_they_are_a_subset_whatever_the_scores_and_p_values(self, pairs, rate):
+        score, p_values = torch.tensor(pairs, dtype=torch.float64).T
+        marked = significant(p_values, rate) > 0
+        cut = threshold(score, "auto", marked)
+        flagged = score > cut
+        assert not (marked & ~flagged).any()
+        assert cut <= fence(score)
+        if marked.any():  # no more than needed
+            least = score[marked].min()
+            assert torch.equal(flagged, (score > fence(score)) | (score >= least))
+
+    @given(st.lists(SCORES, min_size=1, max_size=60))
+    @settings(max_examples=100, deadline=None)
+    def test_where_none_is_significant_tukeys_fence_is_the_threshold(self, scores):
+        score = torch.tensor(scores, dtype=torch.float64)
+        nobody = torch.zeros(len(score), dtype=torch.long)
+        assert threshold(score, "auto", nobody) == threshold(score, "auto") == fence(score)
+
+    def test_a_significant_node_beyond_the_fence_changes_nothing(self):
+        score = torch.tensor([*np.linspace(0, 1, 95), 50.0], dtype=torch.float64)
+        assert threshold(score, "auto", score > 40) == fence(score)
+
+    def test_last_digits_of_a_score_computed_again_do_not_matter(self):
+        score = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+        cut = threshold(score, "auto", score >= 3)
+        assert cut == 2.5
+        assert torch.equal(score * (1 - 1e-4) > cut, score > cut)
+
+    def test_all_may_be_significant(self):
+        score = torch.full((4,), 7.0, dtype=torch.float64)
+        cut = threshold(score, "auto", torch.ones(4))
+        assert cut < 7.0
+        assert (score > cut).all()
+
+    def test_a_share_stays_that_share(self):
+        score = torch.arange(100, dtype=torch.float64)
+        assert threshold(score, 0.05, score > 50) == threshold(score, 0.05)

@@ -48,6 +48,12 @@ class Facts:
         sizes = graph.num_nodes, graph.num_edges, graph.num_features
         return cls(*sizes, outliers, graph.fingerprint(), unlabelled)
 
+    @property
+    def nodes_in_words(self) -> str:
+        """How many nodes there are, and of how many the label is known unless it is of all."""
+        known = self.nodes - self.unlabelled
+        return f"{known:,} known of {self.nodes:,}" if self.unlabelled else f"{self.nodes:,}"
+
     def by_chance(self, metric: str) -> Chance:
         """The result of a random score."""
         return CHANCE[metric](self.nodes - self.unlabelled, self.outliers)

@@ -185,7 +185,7 @@ class Table:
         random = facts.by_chance(self.metric)
         return (
             display_name(dataset),
-            f"{counted(facts.outliers, 'outlier')} among {facts.nodes:,}",
+            f"{counted(facts.outliers, 'outlier')} among {facts.nodes_in_words}",
             counted(self.most_trials(dataset), "trial"),
             f"{random.mean:.1f} ± {random.std:.1f}",
         )

@@ -25,11 +25,11 @@ class Rule:
     holds: Callable[[Any], bool]
     text: str | Callable[[], str]
 
-    def check(self, name: str, value: Any) -> None:
+    def check(self, name: str, value: Any, of: str = "EgoScore") -> None:
         """Refuse a value that breaks the rule of the parameter `name`."""
         if not self.holds(value):
             text = self.text if isinstance(self.text, str) else self.text()
-            raise ParameterError(name, text, value)
+            raise ParameterError(name, text, value, of)
 
 
 def setting(default: Any, rule: Rule, help: str, rescores: bool = False) -> Any:

@@ -74,9 +74,14 @@ class AttributedGraph:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The titles of the features, or () if they are only numbered."""
+        """The titles of the features and which are dates, or () if they are only numbered.
+
+        Two graphs whose columns were read the same way have the same.
+        """
         titles = tuple(column.title for column in self.columns)
-        return () if titles == check.numbered_names(len(titles)) else titles
+        if titles == check.numbered_names(len(titles)):
+            return ()
+        return tuple(f"{c.title} (date)" if c.kind == "date" else c.title for c in self.columns)
 
     @property
     def num_nodes(self) -> int:
@@ -228,9 +233,10 @@ class AttributedGraph:
     def from_pyg(cls, data: Any, directed: bool = False) -> AttributedGraph:
         """A graph from a PyG `Data` with `x` and `edge_index`.
 
-        `y` becomes the labels when it holds nothing but 0 and 1 for every node; other values
-        (classes, say) are not labels of outliers and are left aside. Many published files list
-        an undirected edge once, so `edge_index` does not tell whether a graph is directed.
+        `y` becomes the labels when it holds nothing but 0 and 1, or NaN or -1 where that is
+        unknown; other values (classes, say) are not labels of outliers and are left aside. Many
+        published files list an undirected edge once, so `edge_index` does not tell whether a graph
+        is directed.
         """
         if getattr(data, "edge_index", None) is None:
             raise InputError("The PyG Data has no edge_index; it needs one of shape (2, E).")
@@ -252,7 +258,7 @@ class AttributedGraph:
 
         `features` names one node attribute, or several in order. Without it: the attribute `x` if
         nodes have one (a vector), otherwise all that can be used, as from a table. `label` is
-        never a feature; it becomes the labels if it is 0 or 1 for every node. `options` are
+        never a feature; it becomes the labels if it is 0 or 1, or unknown. `options` are
         `ignore`, `name`, `weight` and `impute` of `egoscore.load.Options`.
         """
         from egoscore.load import Options
@@ -285,22 +291,32 @@ class AttributedGraph:
 def as_graph(data: Any, directed: bool = False) -> AttributedGraph:
     """`data` as an `AttributedGraph`.
 
-    Takes an `AttributedGraph`, a PyG `Data`, a networkx graph, or a pair (scipy adjacency,
-    features) or (edge array, features). `directed` says how to read what does not say it itself:
-    a PyG `Data`, a matrix, an array.
+    Takes an `AttributedGraph`, a PyG `Data`, a networkx graph, a pair (edges, nodes) of data frames
+    or a data frame of edges (pandas, polars, Arrow, or a dictionary of columns), or a pair (scipy
+    adjacency, features) or (edge array, features). `directed` says how to read what does not say it
+    itself: all but the `AttributedGraph` and the networkx graph.
     """
     if isinstance(data, AttributedGraph):
         return data
+    parts = data if isinstance(data, tuple) and len(data) == 2 else (data,)
+    if all(map(_is_table, parts)):  # before the others: columns of a frame are attributes
+        return AttributedGraph.from_tables(*parts, directed=directed)
     if hasattr(data, "edge_index"):
         return AttributedGraph.from_pyg(data, directed)
     if hasattr(data, "is_directed") and hasattr(data, "nodes"):
         return AttributedGraph.from_networkx(data)
-    if isinstance(data, tuple) and len(data) == 2:
-        structure, features = data
+    if len(parts) == 2:
+        structure, features = parts
         if hasattr(structure, "tocoo"):
             return AttributedGraph.from_scipy(structure, features, directed)
         return AttributedGraph.from_edges(structure, features, directed)
     raise InputError(
-        "A graph must be an AttributedGraph, a PyG Data, a networkx graph, or a pair (scipy "
-        f"adjacency, features) or (edges of shape (2, E), features) (found {type(data).__name__})."
+        "A graph must be an AttributedGraph, a PyG Data, a networkx graph, a pair of data frames "
+        "(edges, nodes), or a pair (scipy adjacency, features) or (edges of shape (2, E), "
+        f"features) (found {type(data).__name__})."
     )
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a data frame or columns by name."""
+    return hasattr(value, "__arrow_c_stream__") or isinstance(value, Mapping)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,9 @@ def same_features(fitted: Sequence[str], found: Sequence[str]) -> None:
     how = " and ".join(f"{verb} {quoted(some, _MOST_TITLES)}" for verb, some in parts if some)
     how = how or f"has them in another order, {quoted(found, _MOST_TITLES)}"
     raise InputError(
-        f"The detector was fitted on other features: the graph {how}; give it the same columns "
-        "with the same categories in the same order, or fit a detector on it."
+        f"The detector was fitted on other features: the graph {how}; its columns must be the same "
+        "in the same order and be read the same way, with the same categories, dates and columns "
+        "with missing values; or fit a detector on it."
     )
 
 
@@ -271,24 +273,36 @@ def labels(values: ArrayLike, size: int) -> NDArray[np.int8]:
         raise InputError(
             f"There must be one label for each of the {size} nodes (found shape {array.shape})."
         )
-    if array.dtype.kind in "if":
-        array = np.where(array == UNKNOWN, np.nan, array)
     known = binary_or_none(array, size)
-    if known is None or (UNKNOWN in known and 0 not in known):  # -1 may mean normal
+    if known is None:
         raise InputError(
-            "Labels must be 0 (normal), 1 (outlier) or, beside these, -1 or NaN (unknown)."
+            "Labels must be 0 (normal), 1 (outlier), or NaN, None or -1 beside 0 (unknown)."
         )
     return known
 
 
 def binary_or_none(values: Any, size: int) -> NDArray[np.int8] | None:
-    """The values as 0 and 1, -1 for NaN, if that is all they hold and one is known; else None."""
+    """The values as 0 and 1, -1 where unknown; None if they hold anything else or nothing known.
+
+    Unknown are NaN, None and, beside a 0, -1. Without any 0, -1 may mean normal.
+    """
     if values is None:
         return None
-    array = to_numpy(values)
+    array = _gaps_as_nan(to_numpy(values))
     if array.size != size or array.dtype.kind not in "biuf":
         return None
     is_unknown = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
+    if 0 in array:
+        is_unknown = is_unknown | (array == UNKNOWN)
     if is_unknown.all() or not np.isin(array[~is_unknown], (0, 1)).all():
         return None
     return np.where(is_unknown, UNKNOWN, array).reshape(size).astype(np.int8)
+
+
+def _gaps_as_nan(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers with gaps, which numpy keeps as objects, as floats; anything else unchanged."""
+    if array.dtype.kind != "O":
+        return array
+    cells = [np.nan if cell is None or str(cell) == "<NA>" else cell for cell in array.ravel()]
+    is_number = all(isinstance(cell, (Real, np.bool_)) for cell in cells)
+    return np.array(cells, dtype=np.float64).reshape(array.shape) if is_number else array

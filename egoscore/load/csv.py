@@ -26,7 +26,8 @@ from egoscore.load.numbers import Notation, parse_numbers
 from egoscore.load.table import Table, collect
 from egoscore.load.text_blocks import ByteStream, LongRowError, row_blocks
 from egoscore.load.unpack import STREAM_ERRORS, empty, first_bytes, open_stream
-from egoscore.progress import BYTES, Advance
+from egoscore.progress import Advance
+from egoscore.progress_log import BYTES
 
 _HEAD, _MAX_HEAD = 1 << 18, 1 << 25  # how many bytes are inspected first, and at most
 _BLOCK = 1 << 23  # a row must fit into one

@@ -160,14 +160,15 @@ def _is_measured(column: pa.ChunkedArray, name: str, table: Table) -> bool:
 def _read_labels(
     column: pa.ChunkedArray, name: str, table: Table, is_given: bool, notes: list[Note]
 ) -> NDArray[np.int8] | None:
-    """The labels (rows,), -1 in empty cells; None if the column does not hold labels after all."""
+    """The labels (rows,), -1 where unknown; None if the column does not hold labels after all."""
     found = _inferred(column, name, table)
     values, pair = _zeros_and_ones(found)
     rule = f"Column '{name}' of {table.name} must hold 0 (normal) or 1 (outlier)"
     if found is None or values is None:
         if is_given:
             raise InputError(
-                f"{rule}, or yes and no, or be empty; name another with {option('label')}, or none."
+                f"{rule}, or yes and no, or be empty or -1 (unknown); name another with "
+                f"{option('label')}, or none."
             )
         notes.append(Note.info("answer-not-binary", table=table.name, column=name))
         return None
@@ -188,7 +189,7 @@ def _inferred(column: pa.ChunkedArray, name: str, table: Table) -> Column | None
 def _zeros_and_ones(
     column: Column | None,
 ) -> tuple[NDArray[Any] | None, tuple[str, str] | None]:
-    """The labels, zero where there is none, and the pair they are made from if not 0 and 1."""
+    """The labels, and the pair they are made from if not 0 and 1."""
     if column is None:
         return None, None
     if column.kind == "category":
@@ -196,9 +197,10 @@ def _zeros_and_ones(
     values, known = column.parts[0], column.known()
     if column.kind not in ("number", "yes/no") or column.offset:
         return None, None
-    if np.isin(known, (0.0, 1.0)).all():
-        return values, None
-    return (values == 1.0, ("-1", "1")) if np.isin(known, (-1.0, 1.0)).all() else (None, None)
+    if np.isin(known, (-1.0, 1.0)).all() and (known == -1.0).any():
+        return values == 1.0, ("-1", "1")
+    # beside 0, -1 is not normal but unknown
+    return (values, None) if np.isin(known, (UNKNOWN, 0.0, 1.0)).all() else (None, None)
 
 
 def _from_words(column: Column) -> tuple[NDArray[Any] | None, tuple[str, str] | None]:

@@ -1,5 +1,5 @@
 """Output for people and for other programs.
 
-In: a fitted detector's scores, components, explanations and losses. Out: the ranking, notes, the
-HTML report, CSV, JSON and terminal output. Not here: anything that changes a score.
+In: the ranking, a fitted detector's explanations and losses. Out: notes, the HTML report, CSV, JSON
+and terminal output. Not here: anything that changes a score.
 """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from egoscore.graph import AttributedGraph
 from egoscore.graph.scaling import standardised
 from egoscore.notes import Note
-from egoscore.thresholds import FENCE
+from egoscore.thresholds import fence
 
 _EXPLAINED = 0.5  # rank correlation with a trivial quantity that deserves a warning
 _FEW_NODES, _TOO_FEW_NODES = 200, 10
@@ -35,8 +36,7 @@ def ranking_caveats(graph: AttributedGraph, score: NDArray[np.float64]) -> list[
 
 def _tail(score: NDArray[np.float64]) -> list[Note]:
     """Whether there are a few nodes far above the others."""
-    lower, upper = np.quantile(score, (0.25, 0.75))
-    count = int((score > upper + FENCE * (upper - lower)).sum())
+    count = int((score > fence(torch.from_numpy(score))).sum())
     if not count:
         return [Note.warning("nothing-far-out", nodes=len(score))]
     if count > _MANY * len(score):
@@ -68,8 +68,10 @@ def left_out(graph: AttributedGraph) -> list[Note]:
     return [Note.info(c, count=count, weight=weight) for c, count in dropped.items() if count]
 
 
-def threshold_rule(contamination: float | str, threshold: float) -> Note:
-    """How the threshold was chosen."""
-    if contamination == "auto":
-        return Note.info("threshold-far-out", threshold=threshold)
-    return Note.info("threshold-share", threshold=threshold, share=float(contamination))
+def threshold_rule(contamination: float | str, threshold: float, fence: float) -> Note:
+    """How the threshold was chosen; `fence` is where Tukey's rule alone would put it."""
+    if contamination != "auto":
+        return Note.info("threshold-share", threshold=threshold, share=float(contamination))
+    if threshold < fence:
+        return Note.info("threshold-significant", threshold=threshold, fence=fence)
+    return Note.info("threshold-far-out", threshold=threshold)

@@ -18,9 +18,9 @@ from rich.text import Text
 from egoscore.detectors import label_of, vocabulary_of
 from egoscore.explain.deviations import far_off
 from egoscore.explain.explanation import Deviation, Explanation, Tie
+from egoscore.ranking import NAME, has_names
 from egoscore.report.notes import render
-from egoscore.report.ranking import NAME, has_names
-from egoscore.report.sentences import accuracy, flagged, summary
+from egoscore.report.sentences import accuracy, flagged, no_accuracy, summary
 from egoscore.report.top_nodes import (
     component_label,
     other_components,
@@ -76,16 +76,23 @@ def show_detection(found: Detection, top: int) -> None:
     say(console, render(found.findings.reliability))
     if found.evaluation is not None:
         say(console, accuracy(found.evaluation, found.ranking.num_rows))
+    elif found.graph.labels is not None:
+        say(console, no_accuracy(found.graph.labels))
     say(console, f"Report: {found.path / REPORT_FILE}{_notes_inside(found)}")
     command = shlex.join(["egoscore", "explain", str(found.path), str(found.ranking["node"][0])])
     say(console, f"Next: {command}")
 
 
 def _flagged(found: Detection) -> str:
-    rule = f"score above {numeral(found.findings.threshold)}, Tukey's rule"
-    if found.findings.rule.code != "threshold-far-out":
-        rule = f"the highest {100 * found.findings.rule.fields['share']:g}%, as requested"
-    return f"{flagged(found.ranking, rule)}."
+    rule = found.findings.rule
+    above = f"score above {numeral(found.findings.threshold)}"
+    how = {
+        "threshold-far-out": f"{above}, Tukey's rule",
+        "threshold-significant": f"{above}, Tukey's rule lowered for significant nodes",
+    }
+    share = 100 * rule.fields.get("share", 0.0)
+    text = how.get(rule.code, f"the highest {share:g}%, as requested")
+    return f"{flagged(found.ranking, text)}."
 
 
 def _notes_inside(found: Detection) -> str:

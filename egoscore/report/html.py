@@ -25,11 +25,11 @@ from egoscore.detectors.base import Vocabulary
 from egoscore.explain.explanation import Explanation
 from egoscore.graph.checks import UNKNOWN
 from egoscore.metrics import evaluate, known_only
+from egoscore.ranking import own_columns
 from egoscore.report.charts import Chart, histogram, precision_recall, roc
 from egoscore.report.ego_drawing import HEIGHT, RING, SHADES, WIDTH, draw
 from egoscore.report.findings import Findings
 from egoscore.report.notes import evidence, render
-from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, causes, flagged, marks
 from egoscore.report.top_nodes import TOP, component_label, other_components, parts_of, top_rows
 from egoscore.report.training_chart import training_curve

@@ -175,7 +175,8 @@ LOADING: dict[str, Callable[..., str]] = {
     "array-features": lambda file, name: f"{file}: '{name}' provides the features.",
     "array-labels": lambda file, name: f"{file}: '{name}' marks known outliers.",
     "array-not-labels": lambda file, name: (
-        f"{file}: '{name}' does not hold 0 or 1 for every node, so it is not used as labels."
+        f"{file}: '{name}' does not hold 0, 1 or unknown for every node, so it is not used as "
+        "labels."
     ),
     "arrays-unused": lambda file, names: f"{file}: not used: {quoted(names)}.",
     "edge-values-unused": lambda file, name: f"{file}: '{name}' is not used.",

@@ -149,6 +149,14 @@ def _far_out(threshold: float) -> str:
     )
 
 
+def _significant_too(threshold: float, fence: float) -> str:
+    return (
+        f"Flagged nodes have a score above {numeral(threshold)}. Tukey's rule, three interquartile "
+        f"ranges above the upper quartile, gives {numeral(fence)}; the threshold is lower because "
+        "significant nodes are always flagged."
+    )
+
+
 def _share(threshold: float, share: float) -> str:
     return f"A share of {share:g} was chosen; scores above {numeral(threshold)} are flagged."
 
@@ -184,5 +192,6 @@ SENTENCES: dict[str, Sentence] = {
     "too-few-nodes": _too_few_nodes,
     "significant-nodes": _significant,
     "threshold-far-out": _far_out,
+    "threshold-significant": _significant_too,
     "threshold-share": _share,
 }

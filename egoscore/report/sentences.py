@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from egoscore.explain.explanation import HIGH
 from egoscore.graph import AttributedGraph
+from egoscore.graph.checks import UNKNOWN
 from egoscore.metrics import Evaluation
 from egoscore.text import are, counted, printable
 
@@ -53,6 +55,18 @@ def accuracy(known: Evaluation, num_nodes: int) -> str:
         f"Known outliers: {count:,}{of}. ROC-AUC {100 * known.roc_auc:.1f}% (random: 50%), "
         f"average precision {100 * known.average_precision:.1f}% (random: {chance:.1f}%), "
         f"recall@{count} {100 * known.recall_at_k:.1f}% (random: {chance:.1f}%)."
+    )
+
+
+def no_accuracy(labels: NDArray[np.int8]) -> str:
+    """Why known labels (N,) do not give an accuracy: all are of one kind."""
+    known = labels[labels != UNKNOWN]
+    if not len(known):
+        return "No label is known, so the accuracy cannot be measured."
+    verb, kind = are(len(known)), "outliers" if known[0] == 1 else "normal"
+    return (
+        f"{len(known):,} of {counted(len(labels), 'label')} {verb} known, all of them {kind}; "
+        "measuring the accuracy needs both kinds."
     )
 
 

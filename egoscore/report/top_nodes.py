@@ -18,8 +18,8 @@ from egoscore.explain.explanation import (
     is_rare,
 )
 from egoscore.explain.sentences import off
+from egoscore.ranking import NAME, has_names, own_columns
 from egoscore.report.findings import Findings
-from egoscore.report.ranking import NAME, has_names, own_columns
 
 TOP = 20  # nodes that the report lists and explains
 ANSWERED = 50  # nodes with answers, for longer lists on the console

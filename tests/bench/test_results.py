@@ -113,6 +113,8 @@ def test_facts_count_the_labels_that_are_known():
     assert facts.by_chance("average_precision") == Facts(560, 0, 0, 60, "").by_chance(
         "average_precision"
     )
+    assert facts.nodes_in_words == "560 known of 1,000"
+    assert FACTS.nodes_in_words == f"{FACTS.nodes:,}"
     labels[labels == 0] = -1
     with pytest.raises(InputError, match="labels of both kinds"):
         Facts.of(replace(graph, labels=labels), "net")

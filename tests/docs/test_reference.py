@@ -11,8 +11,8 @@ from egoscore.detectors import PRESETS, setting_names, settings_of
 from egoscore.explain.explanation import Deviation, Explanation
 from egoscore.explain.sentences import Scores
 from egoscore.graph.structure import NAMES
+from egoscore.ranking import ranking
 from egoscore.report.notes import SENTENCES
-from egoscore.report.ranking import ranking
 
 RESULTS = (DOCS / "output.md").read_text(encoding="utf-8")
 

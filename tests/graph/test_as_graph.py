@@ -4,6 +4,9 @@ import warnings
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from scipy import sparse
@@ -59,9 +62,35 @@ def test_what_knows_its_direction_is_not_told(kind, directed, told):
     assert as_graph(expected, told) is expected
 
 
+TABLES = {"source": ["a", "b"], "target": ["b", "c"]}, {"id": list("abc"), "x": [1.0, 2.0, 4.0]}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_data_frames_are_edges_and_nodes(make, directed):
+    both = tuple(make(table) for table in TABLES)
+    expected = AttributedGraph.from_edges([[0, 1], [1, 2]], X, directed)
+    assert as_graph(both, directed).fingerprint() == expected.fingerprint()
+    alone = AttributedGraph.from_tables(TABLES[0], directed=directed)
+    assert as_graph(both[0], directed).fingerprint() == alone.fingerprint()
+
+
+@pytest.mark.parametrize("name", ["edge_index", "nodes", "is_directed", "tocoo"])
+def test_a_column_with_the_name_of_an_attribute_is_a_column(name):
+    edges = pd.DataFrame(TABLES[0]).assign(**{name: [1.0, 2.0]})
+    assert as_graph((edges, pd.DataFrame(TABLES[1]))).num_nodes == 3
+    assert any(name in title for title in as_graph(edges).feature_names)
+
+
+def test_features_may_be_a_data_frame_beside_a_matrix_or_array():
+    frame = pd.DataFrame(X, columns=["height"])
+    for structure in (matrix(), EDGES):
+        assert as_graph((structure, frame)).num_features == 1
+
+
 @pytest.mark.parametrize("data", [None, "builtin", [EDGES, X], (EDGES,), (EDGES, X, X), X])
 def test_anything_else_is_refused_by_its_type(data):
     with pytest.raises(InputError, match=rf"\(found {type(data).__name__}\)\.$") as caught:
         as_graph(data)
-    for kind in ("AttributedGraph", "PyG Data", "networkx", "scipy", "(2, E)"):
+    for kind in ("AttributedGraph", "PyG Data", "networkx", "data frames", "scipy", "(2, E)"):
         assert kind in str(caught.value)

@@ -246,6 +246,18 @@ class TestLabels:
         data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES), y=y)
         assert AttributedGraph.from_pyg(data).labels is None
 
+    @pytest.mark.parametrize(
+        "y", [[0, 1, -1, 0, -1], [0.0, 1.0, np.nan, 0.0, np.nan], [0.0, 1.0, -1.0, 0.0, np.nan]]
+    )
+    def test_of_a_pyg_data_some_labels_may_be_unknown(self, pyg_data, y):
+        data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES), y=torch.tensor(y))
+        assert AttributedGraph.from_pyg(data).labels.tolist() == [0, 1, -1, 0, -1]
+
+    def test_of_a_pyg_data_minus_one_without_zero_may_mean_normal(self, pyg_data):
+        y = torch.tensor([-1, 1, -1, 1, -1])
+        data = pyg_data(x=torch.tensor(X), edge_index=torch.tensor(EDGES), y=y)
+        assert AttributedGraph.from_pyg(data).labels is None
+
     def test_networkx_nodes_without_a_label_have_an_unknown_one(self):
         source = networkx_graph()
         known = AttributedGraph.from_networkx(source, ["height"])

@@ -4,6 +4,7 @@ import warnings
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -220,6 +221,9 @@ class TestLabels:
         assert "each of the 4 nodes" in message
         assert f"(found shape {np.shape(labels)})" in message
 
+    def test_only_outliers_may_be_known(self):
+        assert from_edges(labels=[np.nan, 1, None, np.nan]).labels.tolist() == [-1, 1, -1, -1]
+
     @pytest.mark.parametrize(
         "labels",
         [
@@ -231,7 +235,14 @@ class TestLabels:
         message = refusal(from_edges, labels=labels)
         assert "0 (normal), 1 (outlier)" in message
 
-    @pytest.mark.parametrize("labels", [[0, 1, -1, 0], [0, 1, np.nan, 0]])
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            *([0, 1, -1, 0], [0, 1, np.nan, 0], [0, 1, None, 0], [[0.0], [1.0], [-1.0], [0.0]]),
+            *(pd.Series([0, 1, None, 0]), pd.Series([0, 1, None, 0], dtype="Int64")),
+            pd.Series([False, True, None, False], dtype="boolean"),
+        ],
+    )
     def test_unknown_labels_are_minus_one(self, labels):
         graph = from_edges(labels=labels)
         assert graph.labels.tolist() == [0, 1, -1, 0]

@@ -1,6 +1,12 @@
 """Every column of the node table has one role: ids, labels or features."""
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+
+from egoscore.graph import AttributedGraph
 
 EDGES = "source,target\na,b\nb,c\n"
 NODES = "id,x,y,label\na,1,5,0\nb,2,3,1\nc,4,1,0\n"
@@ -141,12 +147,45 @@ def test_other_pairs_are_labels_and_told(read, noted, name, values, pair):
 @pytest.mark.parametrize("impute", ["median", "none"])
 @pytest.mark.parametrize("label", [None, "label"])
 @pytest.mark.parametrize(
-    "values", [("0", "", "1"), ("no", "", "yes"), ("normal", "", "outlier"), ("-1", "", "1")]
+    "values",
+    [
+        *(("0", "", "1"), ("no", "", "yes"), ("normal", "", "outlier"), ("-1", "", "1")),
+        *(("0", "-1", "1"), ("0", "NaN", "1"), ("0", "None", "1"), ("0.0", "-1.0", "1.0")),
+    ],
 )
 def test_labels_may_be_partly_unknown(read, noted, label, values, impute):
     reading = read(LABEL_EDGES, nodes("label", values), label=label, impute=impute)
     assert reading.graph.labels.tolist() == [0, -1, 1]
     assert noted(reading, "labels", column="label", known=2, count=3)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series([0, np.nan, 1]),
+        pd.Series([0, -1, 1]),
+        pd.Series([0, None, 1], dtype="Int64"),
+        pd.Series([0, None, 1], dtype=object),
+        pd.Series([False, None, True], dtype="boolean"),
+        pd.Series(["no", None, "yes"]),
+        pd.Series(["0", "", "1"]),
+    ],
+    ids=["NaN", "-1", "Int64", "object", "boolean", "words", "text"],
+)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_labels_of_data_frames_may_be_partly_unknown(kind, labels):
+    frame = pd.DataFrame({"id": list("abc"), "x": [1, 2, 4], "label": labels})
+    frames = {"pandas": lambda f: f, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
+    edges = {"source": list("ab"), "target": list("bc")}
+    graph = AttributedGraph.from_tables(edges, frames[kind](frame))
+    assert graph.labels.tolist() == [0, -1, 1]
+    assert graph.feature_names == ("x",)
+
+
+def test_nan_of_polars_is_an_unknown_label_too():
+    nodes = pl.DataFrame({"id": list("abc"), "x": [1, 2, 4], "label": [0.0, float("nan"), 1.0]})
+    edges = {"source": list("ab"), "target": list("bc")}
+    assert AttributedGraph.from_tables(edges, nodes).labels.tolist() == [0, -1, 1]
 
 
 def test_nodes_without_a_row_have_an_unknown_label(read, noted):

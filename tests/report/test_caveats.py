@@ -107,7 +107,10 @@ class TestLeftOut:
             assert note.fields == {"count": 1, "weight": None}
 
 
-def test_a_threshold_is_either_found_or_chosen():
-    found, chosen = threshold_rule("auto", 7.1), threshold_rule(0.05, 1.5)
+def test_a_threshold_is_found_or_lowered_or_chosen():
+    found, lowered = threshold_rule("auto", 7.1, fence=7.1), threshold_rule("auto", 6.5, fence=7.1)
+    chosen = threshold_rule(0.05, 1.5, fence=7.1)
     assert (found.code, found.fields) == ("threshold-far-out", {"threshold": 7.1})
+    fields = {"threshold": 6.5, "fence": 7.1}
+    assert (lowered.code, lowered.fields) == ("threshold-significant", fields)
     assert (chosen.code, chosen.fields) == ("threshold-share", {"threshold": 1.5, "share": 0.05})

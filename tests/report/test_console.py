@@ -111,7 +111,7 @@ def detected(ids=("a", "b", "c"), evaluation=None, path="run", **columns):
     )
     found = replace(findings(table), explanations=why, notes=(), caveats=CAVEATS[:2])
     return SimpleNamespace(
-        graph=SimpleNamespace(num_nodes=size),
+        graph=SimpleNamespace(num_nodes=size, labels=None),
         ranking=table,
         evaluation=evaluation,
         path=Path(path),
@@ -255,6 +255,10 @@ class TestLinesBelowTheTable:
         assert "10%" in line
         automatic = Note.info("threshold-far-out", threshold=7.123456)
         line = self.lines(capsys, changed(found, rule=automatic, threshold=7.123456))[0]
+        assert flagged(found.ranking) in line
+        assert "7.123" in line
+        lowered = Note.info("threshold-significant", threshold=7.123456, fence=9.5)
+        line = self.lines(capsys, changed(found, rule=lowered, threshold=7.123456))[0]
         assert flagged(found.ranking) in line
         assert "7.123" in line
 

@@ -33,10 +33,10 @@ from egoscore.errors import RunError
 from egoscore.explain.explanation import Component, Deviation, Explanation, Tie
 from egoscore.metrics import evaluate
 from egoscore.notes import Note
+from egoscore.ranking import own_columns
 from egoscore.report.findings import Findings
 from egoscore.report.html import render_report, unbroken, write_report
 from egoscore.report.notes import render
-from egoscore.report.ranking import own_columns
 from egoscore.report.sentences import accuracy, flagged, marks
 from egoscore.report.top_nodes import other_components, parts_of, top_rows
 from egoscore.run.tables import read_table, write_table

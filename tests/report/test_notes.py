@@ -149,6 +149,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "too-few-nodes": ({"nodes": 1}, ("1 node,",)),
     "significant-nodes": ({"count": 3, "nodes": 1500, "rate": 0.05}, ("3 of 1,500 nodes", "5%")),
     "threshold-far-out": ({"threshold": 7.123456}, ("7.123", "Tukey")),
+    "threshold-significant": ({"threshold": 4.321, "fence": 7.123456}, ("4.321", "7.123", "Tukey")),
     "threshold-share": ({"threshold": 1234.5, "share": 0.05}, ("1,234", "0.05")),
 }
 OTHER_FIELDS = {"separator", "holds", "kind", "because", "reason", "fill", "quantity", "traits"}

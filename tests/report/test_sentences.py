@@ -6,7 +6,7 @@ import pytest
 
 from egoscore.graph import AttributedGraph
 from egoscore.metrics import Evaluation
-from egoscore.report.sentences import accuracy, causes, flagged, marks, summary
+from egoscore.report.sentences import accuracy, causes, flagged, marks, no_accuracy, summary
 
 
 def graph(directed=False):
@@ -68,3 +68,16 @@ def test_accuracy_is_given_next_to_that_of_a_random_score():
 @pytest.mark.parametrize(("nodes", "fact"), [(500, "above 95"), (21, "95"), (10, "above 90")])
 def test_the_least_number_of_a_cause_is_given(nodes, fact):
     assert fact in causes(nodes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ([-1, 1, -1, 1], ("2 of 4 labels are", "outliers")),
+        ([-1, 0, -1, -1], ("1 of 4 labels is", "normal")),
+        ([-1, -1], ("No label",)),
+    ],
+)
+def test_labels_of_one_kind_are_counted(labels, found):
+    sentence = no_accuracy(np.array(labels, dtype=np.int8))
+    assert all(text in sentence for text in found)

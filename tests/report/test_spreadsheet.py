@@ -14,8 +14,9 @@ from report.samples import with_own_columns
 
 from egoscore import AttributedGraph
 from egoscore.explain.sentences import Scores
-from egoscore.report import ranking as spreadsheet
-from egoscore.report.ranking import ranking, write_spreadsheet
+from egoscore.ranking import ranking
+from egoscore.report import spreadsheet
+from egoscore.report.spreadsheet import write_spreadsheet
 
 FORMULAS = [
     "=cmd()",

@@ -10,7 +10,7 @@ from report.samples import findings, ranked, ranked_as_paper, with_own_columns
 from egoscore import EgoScore, generate_network
 from egoscore.detect import Origin, detect
 from egoscore.detectors import label_of
-from egoscore.report.ranking import own_columns
+from egoscore.ranking import own_columns
 from egoscore.report.top_nodes import ANSWERED, TOP, cause, reason_in_short, top_rows
 
 QUICK = {

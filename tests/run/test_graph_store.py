@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from egoscore import AttributedGraph, generate_network
 from egoscore.errors import RunError
 from egoscore.graph.feature_column import FeatureColumn
-from egoscore.report.ranking import id_column
+from egoscore.ranking import id_column
 from egoscore.run import graph_store
 from egoscore.run.graph_store import has_graph, load_graph, save_graph
 from egoscore.run.tables import described, facts_of, read_table, write_table

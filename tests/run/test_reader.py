@@ -15,8 +15,8 @@ from egoscore import EgoScore, generate_network
 from egoscore.cli import main
 from egoscore.detect import detect
 from egoscore.errors import InputError, RunError, VersionError
+from egoscore.ranking import id_column
 from egoscore.report.html import write_report
-from egoscore.report.ranking import id_column
 from egoscore.run.files import load_tensors, lock_directory, save_json, save_tensors
 from egoscore.run.graph_store import save_graph
 from egoscore.run.reader import Run, needing, reading

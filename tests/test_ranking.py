@@ -11,13 +11,8 @@ from scipy.stats import percentileofscore
 from egoscore.detectors.paper.components import LEVEL_COMPONENTS, ComponentTable
 from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
-from egoscore.report.ranking import (
-    has_names,
-    id_column,
-    own_columns,
-    ranking,
-    write_spreadsheet,
-)
+from egoscore.ranking import has_names, id_column, own_columns, ranking, with_reasons
+from egoscore.report.spreadsheet import write_spreadsheet
 from egoscore.run.tables import read_table, write_table
 
 SCORE = np.array([0.5, 2.0, 1.0, 2.0, -1.0])
@@ -100,7 +95,9 @@ OURS = ("score", "rank", "percentile", "p_value", "flag", "significant", "known_
 
 
 class TestColumnsOfTheUser:
-    @pytest.mark.parametrize("name", [*OURS, "node", "energy", f"feature_error@{TAUS[0]}"])
+    @pytest.mark.parametrize(
+        "name", [*OURS, "node", "reason", "energy", f"feature_error@{TAUS[0]}"]
+    )
     def test_none_overwrites_one_of_ours(self, name):
         table = ranked(ids=list("abcde"), node_info={name: np.arange(5) + 7.0})
         bare = ranked(ids=list("abcde"))
@@ -157,6 +154,13 @@ class TestNames:
         measured = {"ego_size": np.ones(5), "name": np.full(5, 7.0)}
         table = ranking(graph(names=self.NAMES), SCORES, measured)
         assert table["name"].to_pylist()[2] == "Cid"
+
+
+def test_reasons_are_the_last_column_and_empty_below_the_highest():
+    table = with_reasons(ranked(ids=list("abcde")), ["first", "second"])
+    assert table.column_names == [*ranked().column_names, "reason"]
+    assert table["reason"].to_pylist() == ["first", "second", None, None, None]
+    assert with_reasons(ranked(), [])["reason"].to_pylist() == [None] * 5
 
 
 def test_one_node_can_be_ranked():
