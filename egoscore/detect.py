@@ -66,7 +66,8 @@ def detect(
         detector.fit_in(run, graph)
         bars = passing_bars(detector.verbose)
         table = detector.score_table()
-        found = _findings(graph, detector, origin.notes, bars)
+        stable = stability(graph, detector, run, bars)
+        found = _findings(graph, detector, origin.notes, stable, bars)
         with run.publish(config) as folder:
             _write(folder, config, graph, detector, table, found, bars)
     labels, score = graph.labels, detector.decision_score_.numpy()
@@ -97,7 +98,11 @@ def _write(
 
 
 def _findings(
-    graph: AttributedGraph, detector: EgoScore, notes: Sequence[Note], bars: Bars
+    graph: AttributedGraph,
+    detector: EgoScore,
+    notes: Sequence[Note],
+    stable: Note | None,
+    bars: Bars,
 ) -> Findings:
     score, fitted, table = (
         detector.decision_score_.numpy(),
@@ -119,7 +124,7 @@ def _findings(
         rule=threshold_rule(
             detector.contamination, detector.threshold_, fence(detector.decision_score_)
         ),
-        caveats=tuple(_caveats(graph, detector, bars)),
+        caveats=(*_caveats(graph, detector), *([stable] if stable else [])),
         notes=(*left_out(graph), *notes),
         losses=tuple(map(tuple, losses.values[shown].tolist())),
         loss_names=losses.names,
@@ -130,7 +135,7 @@ def _findings(
     )
 
 
-def _caveats(graph: AttributedGraph, detector: EgoScore, bars: Bars) -> list[Note]:
+def _caveats(graph: AttributedGraph, detector: EgoScore) -> list[Note]:
     """How far the ranking can be trusted, what concerns the significant nodes first."""
     found, count = [], 0
     if hasattr(detector, "significant_"):
@@ -138,9 +143,7 @@ def _caveats(graph: AttributedGraph, detector: EgoScore, bars: Bars) -> list[Not
         rate = float(detector.fdr)
         found.append(Note.info("significant-nodes", count=count, nodes=graph.num_nodes, rate=rate))
     found += detector.detector_.caveats(graph, detector.components_, count)
-    found += ranking_caveats(graph, detector.decision_score_.numpy())
-    stable = stability(graph, detector, bars)
-    return found if stable is None else [*found, stable]
+    return found + ranking_caveats(graph, detector.decision_score_.numpy())
 
 
 def describe(graph: AttributedGraph, origin: Origin, detector: EgoScore) -> dict[str, Any]:

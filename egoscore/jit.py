@@ -33,6 +33,7 @@ KERNEL_SOURCES = (
     "detectors/paper/kernels/attention.py",
     "detectors/paper/kernels/packed.py",
     "detectors/paper/kernels/simd.py",
+    "graph/bridges.py",
     "graph/cliques.py",
     "graph/edge_sorting.py",
     "graph/structure.py",

@@ -65,7 +65,8 @@ class Extreme:
     and "clique" are counts in the graph; `name` of the column, or of the count; `observed` and
     `other` as the user would write them, the latter the closest value of another node, or what is
     expected; `count` how many of all `num_nodes` have at least that; `surprise`, minus the
-    logarithm of how rare it is.
+    logarithm of how rare it is; `agree`, how many of the `voters` among its neighbours have the
+    expected category, both 0 where neighbours do not suggest it.
     """
 
     kind: str
@@ -75,6 +76,8 @@ class Extreme:
     count: int
     num_nodes: int
     surprise: float
+    agree: int = 0
+    voters: int = 0
 
 
 @dataclass(frozen=True)

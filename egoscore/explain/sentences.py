@@ -135,7 +135,7 @@ def explanation(
     """The rank and the reasons of a node, with a summary."""
     reasons, standing = explainer.reasons(row), scores.standing(row)
     told = reasons.causes[:2] or tuple(reasons.questions)[:1]
-    because = [explainer.phrase(cause, reasons) for cause in told]
+    because = [text for cause in told if (text := explainer.phrase(cause, reasons))]
     alone = far_by_itself(reasons)
     is_usual = not reasons.causes and not is_rare(standing["p_value"])
     if is_usual and alone is not None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph import checks as check
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.csr import Csr, both_ways, build_csr, without_loops
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.progress import Advance
@@ -42,8 +43,7 @@ class AttributedGraph:
         node_info: further columns about the nodes that travel to the output.
         positions: (N, P) float32, inputs of a model about the nodes that it does not model.
         columns: F descriptions of what the features are to the user; () where all are numbers.
-        categories: codes (N,) int32 of columns with more categories than there are features for,
-            by their names; -1 where a node has none.
+        categories: columns with more categories than there are features for, by their names.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
     """
 
@@ -59,7 +59,7 @@ class AttributedGraph:
     dropped_duplicates: int = 0
     positions: NDArray[np.float32] | None = None
     columns: tuple[FeatureColumn, ...] = ()
-    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    categories: Mapping[str, CategoryCodes] = field(default_factory=dict)
     names: NDArray[Any] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""How the neighbours of a node are linked to each other: strangers and cliques.
+"""How the neighbours of a node are linked to each other: strangers, cliques, groups it joins.
 
 Edges are followed both ways. Everything comes from one pass over the triangles, whose cost is that
 of `egoscore.graph.structure`.
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.bridges import joined_groups
 from egoscore.graph.structure import core_numbers, oriented
 from egoscore.jit import compiled
 
@@ -20,16 +21,22 @@ _CLOSED = 0.7  # share of a group that both ends of a closed edge know
 
 @dataclass(frozen=True)
 class Circles:
-    """Two counts per node, (N,) each.
+    """Counts per node, (N,) each.
 
     Attributes: `strangers` its neighbours that have other neighbours, none of them shared with it;
     `clique` the number of its neighbours in the largest clique that is closed: of the neighbours
     of a member that can be reached from the clique without passing that member, at least 70% are
-    in the clique. So in the middle of a dense region there is none.
+    in the clique. So in the middle of a dense region there is none; `group` how many nodes it
+    alone joins to the rest of the graph.
     """
 
     strangers: NDArray[np.int32]
     clique: NDArray[np.int32]
+    group: NDArray[np.int32]
+
+    def of_node(self, node: int) -> Circles:
+        """Those of one node."""
+        return Circles(**{name: counts[[node]] for name, counts in vars(self).items()})
 
 
 def circles(graph: AttributedGraph) -> Circles:
@@ -53,7 +60,7 @@ def circles(graph: AttributedGraph) -> Circles:
     ends = np.flatnonzero(is_closed)
     first = np.searchsorted(starts, ends, side="right") - 1
     clique = _clique_sizes(first, indices[ends], support[ends], graph.num_nodes)
-    return Circles(strangers, clique)
+    return Circles(strangers, clique, joined_groups(near))
 
 
 def _clique_sizes(
@@ -61,14 +68,15 @@ def _clique_sizes(
 ) -> NDArray[np.int32]:
     """For every node the largest k such that k of its closed edges are in k - 1 triangles or more.
 
-    `first`, `second` and `support` (n,) are the ends of the closed edges and their triangles.
+    But not in many more: the group of an edge with many shared neighbours is larger. `first`,
+    `second` and `support` (n,) are the ends of the closed edges and their triangles.
     """
     node, known = np.concatenate([first, second]), np.tile(support, 2) + 1
     order = np.lexsort((-known, node))
     node, known = node[order], known[order]
     rank = np.arange(1, len(node) + 1) - np.searchsorted(node, node)
     found = np.zeros(size, dtype=np.int32)
-    enough = known >= rank
+    enough = (known >= rank) & (rank >= _CLOSED * known)
     np.maximum.at(found, node[enough], rank[enough].astype(np.int32))
     return found
 

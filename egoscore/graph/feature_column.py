@@ -25,6 +25,7 @@ KINDS = (
     "agreement",
 )
 OF_EDGES = ("weight", "time")
+DIRECTIONS = ("sent", "received")  # last words in the names of such columns
 LOGARITHM = "logarithm"
 FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
 _DAYS = ("date", "time")
@@ -92,6 +93,12 @@ class FeatureColumn:
     def is_computed(self) -> bool:
         """Whether it is from the edges, where a column of nodes may have the same name."""
         return self.kind in (*OF_EDGES, "structure")
+
+    @property
+    def direction(self) -> str:
+        """ "sent" or "received" if it is made of a node's edges in one direction, or ""."""
+        last = self.name.rpartition(" ")[2] if self.kind in OF_EDGES else ""
+        return last if last in DIRECTIONS else ""
 
     @property
     def is_yes_or_no(self) -> bool:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.graph.attributed_graph import AttributedGraph
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.csr import Csr
 from egoscore.graph.feature_column import AGREEMENT, FREQUENCY, FeatureColumn, with_unique_titles
 from egoscore.load.infer import MAX_CATEGORIES, Column, Unusable, category_text
@@ -40,18 +41,19 @@ def as_frequencies(found: Unusable, column: pa.ChunkedArray, table_name: str) ->
     logs = np.log(np.bincount(codes[codes >= 0]) / known)
     values = np.where(is_missing, 0.0, logs[codes]).astype(np.float32)
     frequencies = Column(found.name, table_name, "frequency", (values,), is_missing, (FREQUENCY,))
-    return replace(frequencies, codes=codes, after="%")
+    names = tuple(encoded.dictionary.sort().to_pylist())
+    return replace(frequencies, codes=CategoryCodes(codes, names), after="%")
 
 
 def with_agreement(
-    graph: AttributedGraph, categories: Mapping[str, NDArray[np.int32]]
+    graph: AttributedGraph, categories: Mapping[str, CategoryCodes]
 ) -> AttributedGraph:
     """The graph with a feature for each column of many categories, whose codes it keeps."""
     if not categories:
         return graph
     columns, parts = list(graph.columns), [graph.features]
-    for name, codes in categories.items():
-        shares = agreement(graph.neighbours, codes)
+    for name, column in categories.items():
+        shares = agreement(graph.neighbours, column.codes)
         is_known = ~np.isnan(shares)
         if is_known.any() and np.ptp(shares[is_known]):
             shares[~is_known] = np.median(shares[is_known])

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.feature_column import narrowed
 from egoscore.load.cell_formats import (
     EXPORTED,
@@ -65,7 +66,7 @@ class Column:
         offset: subtracted from the numbers so that float32 can hold them.
         damage: cells that could not be read as the others are and count as empty.
         before, after: the text around every number, which was removed.
-        codes: (rows,) of the kind "frequency": which category each row has, -1 if it is empty.
+        codes: of the kind "frequency": which category each row has.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Column:
     damage: Damage | None = None
     before: str = ""
     after: str = ""
-    codes: NDArray[np.int32] | None = None
+    codes: CategoryCodes | None = None
 
     @property
     def num_missing(self) -> int:

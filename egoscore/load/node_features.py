@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.feature_column import FeatureColumn, is_code, with_unique_titles
 from egoscore.load.column_names import find
 from egoscore.load.frequencies import as_frequencies
@@ -36,12 +37,12 @@ _FAR = 3.0  # times the distance between the quartiles of the others
 class Features:
     """Features of all nodes: `values` (N, F) float32, and their descriptions.
 
-    `categories` are the codes (N,) of columns with many categories, -1 where a node has none.
+    `categories` are columns with many categories.
     """
 
     values: NDArray[np.float32]
     columns: tuple[FeatureColumn, ...]
-    categories: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    categories: Mapping[str, CategoryCodes] = field(default_factory=dict)
 
 
 NO_FEATURES = Features(np.empty((0, 0), dtype=np.float32), ())
@@ -67,7 +68,11 @@ def read_features(
     for column in columns:
         _note_placeholder(column, notes)
     none = np.full(extra, -1, dtype=np.int32)
-    categories = {c.name: np.append(c.codes, none) for c in columns if c.codes is not None}
+    categories = {
+        column.name: replace(column.codes, codes=np.append(column.codes.codes, none))
+        for column in columns
+        if column.codes is not None
+    }
     parts: list[tuple[FeatureColumn, NDArray[np.float32]]] = []
     while columns:  # one by one: once a column has become a feature it can be freed
         parts += _fill(columns.pop(0), extra, notes)
@@ -176,7 +181,7 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
             count = len(column.parts)
             notes.append(column.info("column-categories", count=count, traits=traits))
         elif column.codes is not None:
-            notes.append(column.info("column-frequencies", count=int(column.codes.max()) + 1))
+            notes.append(column.info("column-frequencies", count=len(column.codes.names)))
         elif traits:
             notes.append(column.info("column-format", kind=column.kind, traits=traits))
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from egoscore.errors import RunError
 from egoscore.graph import AttributedGraph
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.progress import Advance
 from egoscore.run.tables import described, facts_of, read_table, table_writer, write_table
@@ -31,9 +32,9 @@ def save_graph(
     facts = {
         "directed": graph.directed,
         "columns": [asdict(column) for column in graph.described],
-        "categories": list(graph.categories),
+        "categories": {name: one.names for name, one in graph.categories.items()},
     }
-    codes = list(graph.categories.values())
+    codes = [one.codes for one in graph.categories.values()]
     keys = {"id": ids}
     if graph.names is not None:
         keys["name"] = pa.array(graph.names.tolist(), pa.string())
@@ -76,12 +77,12 @@ def load_graph(run: Path) -> AttributedGraph:
     nodes, edges = read_table(run / NODES_FILE), read_table(run / EDGES_FILE)
     facts = facts_of(nodes.schema)
     written: Any = facts.get("columns")
-    categories: Any = facts.get("categories", [])
+    categories: Any = facts.get("categories", {})
     keys = ["id", "name"] if "name" in nodes.column_names else ["id"]
     is_whole = (
         isinstance(written, list)
-        and isinstance(categories, list)
-        and all(isinstance(name, str) for name in categories)
+        and isinstance(categories, dict)
+        and all(isinstance(names, list) for names in categories.values())
         and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
         and nodes.column_names == [*keys, *_column_names(len(written), len(categories))]
         and edges.column_names == ["source", "target"]
@@ -93,7 +94,10 @@ def load_graph(run: Path) -> AttributedGraph:
     features = np.empty((nodes.num_rows, len(columns)), dtype=np.float32)
     for number in range(len(columns)):
         features[:, number] = nodes[f"x{number}"].to_numpy()
-    codes = {name: nodes[f"c{number}"].to_numpy() for number, name in enumerate(categories)}
+    codes = {
+        name: CategoryCodes(nodes[f"c{number}"].to_numpy(), tuple(names))
+        for number, (name, names) in enumerate(categories.items())
+    }
     ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()])
     titles = [column.title for column in columns]
     graph = AttributedGraph.from_edges(ends, features, facts["directed"], None, None, titles)

@@ -36,7 +36,8 @@ def clique(network: networkx.Graph, node: int) -> int:
         if common and common + 1 >= 0.7 * largest:
             shared.append(common + 1)
     shared.sort(reverse=True)
-    return max((rank for rank, known in enumerate(shared, 1) if known >= rank), default=0)
+    ranked = enumerate(shared, 1)
+    return max((rank for rank, known in ranked if known >= rank >= 0.7 * known), default=0)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -64,16 +64,15 @@ def test_frequency_and_agreement(tmp_path, noted, missing, ending):
 
 def test_the_codes_are_kept_with_the_nodes():
     _, values, edges, nodes = random_tables(0.1)
-    codes = read_tables(edges, nodes).graph.categories["kind"]
-    assert codes.dtype == np.int32
-    names = sorted({value for value in values if value is not None})
-    assert [None if code < 0 else names[code] for code in codes] == values
+    kind = read_tables(edges, nodes).graph.categories["kind"]
+    assert kind.codes.dtype == np.int32
+    assert [None if code < 0 else kind.names[code] for code in kind.codes] == values
 
 
 def test_nodes_without_a_row_have_no_category():
     _, _, edges, nodes = random_tables()
     graph = read_tables(edges, nodes.iloc[:150]).graph
-    codes = graph.categories["kind"]
+    codes = graph.categories["kind"].codes
     assert len(codes) == graph.num_nodes
     assert np.all(codes[150:] == -1)
     assert np.isfinite(graph.features).all()

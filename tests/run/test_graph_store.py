@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from egoscore import AttributedGraph, generate_network
 from egoscore.errors import RunError
+from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.feature_column import FeatureColumn
 from egoscore.ranking import id_column
 from egoscore.run import graph_store
@@ -236,11 +237,13 @@ def test_an_internal_error_is_not_reported_as_damage(tmp_path, monkeypatch):
 def test_codes_of_categories_come_back_unchanged(tmp_path):
     graph = generate_network(80, 200, 4, seed=1)
     codes = {"country": np.arange(80, dtype=np.int32) - 1, "x0": np.zeros(80, dtype=np.int32)}
-    found = stored(replace(graph, categories=codes), tmp_path)
+    columns = {name: CategoryCodes(one, ("a", "é")) for name, one in codes.items()}
+    found = stored(replace(graph, categories=columns), tmp_path)
     assert list(found.categories) == list(codes)
     for name, expected in codes.items():
-        np.testing.assert_array_equal(found.categories[name], expected)
-        assert found.categories[name].dtype == np.int32
+        np.testing.assert_array_equal(found.categories[name].codes, expected)
+        assert found.categories[name].codes.dtype == np.int32
+        assert found.categories[name].names == ("a", "é")
     assert found.fingerprint() == graph.fingerprint()
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.conditional.batch import Batch
 from egoscore.detectors.conditional.covariance import Floats, sample_rows
+from egoscore.detectors.conditional.disagreement import Disagreement
 from egoscore.detectors.conditional.neighbours import clipped
 from egoscore.detectors.conditional.tails import Tail
 from egoscore.detectors.conditional.view import View
@@ -111,9 +112,10 @@ class Category:
 
 @dataclass(frozen=True)
 class Categories:
-    """All columns of categories."""
+    """All columns of categories; those with `many` have no features for each."""
 
     columns: tuple[Category, ...]
+    many: tuple[Disagreement, ...]
 
     @classmethod
     def fit(cls, view: View, seed: int) -> Categories:
@@ -123,15 +125,19 @@ class Categories:
             if column.kind in ("category", "yes/no"):
                 by_name.setdefault(column.name, []).append(number)
         groups = [np.array(numbers) for numbers in by_name.values()]
+        many = tuple(Disagreement.fit(view, name) for name in view.graph.categories)
         if len(groups) > _MOST_COLUMNS:
-            return cls(())
-        return cls(tuple(Category.fit(view, features, seed) for features in groups))
+            return cls((), many)
+        return cls(tuple(Category.fit(view, features, seed) for features in groups), many)
 
     def largest(self, view: View) -> Floats:
         """The largest surprises (N,) of all nodes."""
         found = np.zeros(view.graph.num_nodes, dtype=np.float32)
         for column in self.columns:
             np.maximum(found, column.tail.of(column.odds_against_all(view)), out=found)
+        for other in self.many:
+            if other.name in view.graph.categories:
+                np.maximum(found, other.measure(view.graph)[1], out=found)
         return found
 
 

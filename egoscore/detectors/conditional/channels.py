@@ -184,6 +184,13 @@ CHANNELS = {
             lambda m: m.positions["clique"],
             discount=0.0,
         ),
+        Channel(
+            "only_bridge",
+            "extremes",
+            "how rare the number of nodes is that it alone joins to the rest of the graph",
+            lambda m: m.positions["bridge"],
+            discount=1.0,
+        ),
     )
 }
 QUESTIONS = {

@@ -12,6 +12,7 @@ from egoscore.explain.sentences import by_column, clause, multiple, off
 from egoscore.text import counted
 
 _HIGH_PERCENTILE = 95.0
+_MOST_EXTREMES = 2  # that are named
 
 
 def _far(deviations: Sequence[Deviation]) -> list[Deviation]:
@@ -25,13 +26,18 @@ def _source(reasons: Reasons) -> str:
 
 
 def _about_features(reasons: Reasons) -> str:
+    """The largest deviations, but for columns whose value is extreme: these come first anyway."""
     far, source = _far(reasons.features), _source(reasons)
-    if not far:
+    extreme = {one.name for one in reasons.extremes[:_MOST_EXTREMES]}
+    rest = [one for one in far if not {one.name, one.name.partition(" = ")[0]} & extreme]
+    if far and not rest:
+        return ""
+    if not rest:
         return (
             "its features are an unusual combination, although no single one is unusual; most of "
             f"all, its {clause(reasons.features[0], source)}"
         )
-    return " and ".join(f"its {clause(deviation, source)}" for deviation in far[:2])
+    return " and ".join(f"its {clause(deviation, source)}" for deviation in rest[:2])
 
 
 def _features_in_short(reasons: Reasons) -> str:
@@ -97,7 +103,7 @@ def _place_in_short(reasons: Reasons) -> str:
 
 
 def _about_extremes(reasons: Reasons) -> str:
-    return "; ".join(_fact(one) for one in reasons.extremes[:2])
+    return "; ".join(_fact(one) for one in reasons.extremes[:_MOST_EXTREMES])
 
 
 def _fact(one: Extreme) -> str:
@@ -110,7 +116,7 @@ def _fact(one: Extreme) -> str:
         return f"{own}; only {one.count:,} of {nodes} have {_AS_FAR[one.kind]}"
     if one.kind in ("more", "less"):
         return (
-            f"its {one.name} is {one.observed}, where its neighbours and its other columns suggest "
+            f"its {one.name} is {one.observed}; its neighbours and its other columns suggest "
             f"{one.other}"
         )
     if one.kind == "category":
@@ -122,9 +128,11 @@ def _fact(one: Extreme) -> str:
         return (
             f"{some} neighbours are linked to none of its other neighbours (expected: {one.other})"
         )
+    if one.kind == "bridge":
+        return f"it alone joins {one.observed} nodes to the rest of the graph"
     return (
-        f"it is one of {one.observed} nodes that are all linked to each other and have hardly any "
-        "other neighbours in common"
+        f"it is one of {one.observed} nodes that are nearly all linked to each other and hardly "
+        "share other neighbours"
     )
 
 
@@ -138,11 +146,12 @@ def _many_links(one: Extreme, nodes: str) -> str:
 
 
 def _others_have(one: Extreme) -> str:
-    """What the neighbours have instead, if most of them agree, or what everything suggests."""
-    most, is_counted, value = one.other.partition(": ")
-    if is_counted:
-        return f"{most} have {value}"
-    return f"its neighbours and its other columns suggest {one.other}"
+    """What most neighbours have instead, or what suggests another category."""
+    if 2 * one.agree > one.voters:
+        return f"{one.agree:,} of its {one.voters:,} neighbours have {one.other}"
+    if one.voters:
+        return f"its neighbours and its other columns suggest {one.other}"
+    return f"its other columns suggest {one.other}"
 
 
 def _extreme_in_short(reasons: Reasons) -> str:
@@ -159,7 +168,9 @@ def _extreme_in_short(reasons: Reasons) -> str:
         return own.format(count=one.observed).removeprefix("it ").removeprefix("has ")
     if one.kind == "strangers":
         return f"{one.observed} neighbours linked to none of the others"
-    return f"in a clique of {one.observed} otherwise unrelated nodes"
+    if one.kind == "bridge":
+        return f"alone joins {one.observed} nodes to the rest"
+    return f"in a closed clique of {one.observed} nodes"
 
 
 _LINKED = {  # by the kind of an extreme: what a node has, and the next one

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from egoscore.detectors.conditional.batch import Batch
 from egoscore.detectors.conditional.covariance import Floats, sample_rows
 from egoscore.detectors.conditional.neighbours import clipped
-from egoscore.detectors.conditional.preprocess import is_hardly_negative
+from egoscore.detectors.conditional.position import Links
+from egoscore.detectors.conditional.preprocess import is_hardly, is_hardly_negative
 from egoscore.detectors.conditional.tails import ROUNDING, Tail
 from egoscore.detectors.conditional.view import View
 from egoscore.graph import AttributedGraph
@@ -124,7 +125,7 @@ class Numbers:
     def fit(cls, view: View, seed: int) -> Numbers:
         """From all nodes of a graph."""
         kinds = [column.kind for column in view.graph.described]
-        is_number = np.isin(kinds, _NUMBERS) & ~_has_two_values(view.graph.features)
+        is_number = np.isin(kinds, _NUMBERS) & ~_is_yes_or_no(view.graph.features)
         columns = np.flatnonzero(is_number)
         median, usual, least = np.empty((3, len(columns)))
         for place, column in enumerate(columns):
@@ -135,13 +136,13 @@ class Numbers:
         draft = cls(columns, median, usual, least, prediction, middle, ())
         errors = draft.errors(view)
         draft = replace(draft, middle=np.median(errors, axis=0).astype(np.float64))
-        found = draft.distances(view.graph, view.graph.features, errors, view.near.degree)
+        found = draft.distances(view.graph, view.graph.features, errors, Links.of(view.graph))
         return replace(draft, tails=tuple(Tail.fit(distances) for distances in found))
 
     def largest(self, view: View) -> tuple[Floats, Floats]:
         """The largest surprises (N,) of all nodes: by themselves, and given everything else."""
         errors = self.errors(view)
-        found = self.distances(view.graph, view.graph.features, errors, view.near.degree)
+        found = self.distances(view.graph, view.graph.features, errors, Links.of(view.graph))
         itself, given = np.zeros((2, view.graph.num_nodes), dtype=np.float32)
         for number, (tail, distances) in enumerate(zip(self.tails, found, strict=True)):
             which = itself if number % len(SIDES) < NUM_BY_ITSELF else given
@@ -156,11 +157,12 @@ class Numbers:
         return found
 
     def distances(
-        self, graph: AttributedGraph, raw: Floats, errors: Floats, degree: Floats
+        self, graph: AttributedGraph, raw: Floats, errors: Floats, links: Links
     ) -> Iterator[NDArray[np.float64]]:
         """Distances (n,) of each column and side of features `raw` (n, F).
 
-        What was missing is at no distance, nor is what is made of the edges of a node without any.
+        What was missing is at no distance, nor is what is made of the edges of a node without any
+        in that direction.
         """
         gaps = {c.name: number for number, c in enumerate(graph.described) if c.kind == "missing"}
         for place, column in enumerate(self.columns):
@@ -168,7 +170,7 @@ class Numbers:
             gap = None if described.is_computed else gaps.get(described.name)
             for distances in self._of_column(graph, raw, place, errors[:, place]):
                 if described.is_computed:
-                    distances[degree == 0] = 0.0
+                    distances[links.towards(described.direction) == 0] = 0.0
                 if gap is not None:
                     distances[raw[:, gap] != 0] = 0.0
                 yield distances
@@ -204,7 +206,13 @@ def _usual(values: NDArray[np.float64]) -> float:
     return float(np.median(positive)) if len(positive) and is_hardly_negative(values) else np.nan
 
 
-def _has_two_values(features: Floats) -> NDArray[np.bool_]:
-    """Which features (F,) are yes or no, or constant."""
+def _is_yes_or_no(features: Floats) -> NDArray[np.bool_]:
+    """Which features (F,) are constant, or have two values of which neither is a wrong entry."""
     ends = zip(features.T, features.min(axis=0), features.max(axis=0), strict=True)
-    return np.array([bool(((f == low) | (f == high)).all()) for f, low, high in ends])
+    return np.array([_has_two_usual_values(*one) for one in ends])
+
+
+def _has_two_usual_values(values: Floats, low: float, high: float) -> bool:
+    is_low, is_high = values == low, values == high
+    rarer = min(int(is_low.sum()), int(is_high.sum()))
+    return bool((is_low | is_high).all()) and not (low < high and is_hardly(rarer, len(values)))

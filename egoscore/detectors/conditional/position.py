@@ -14,6 +14,9 @@ from egoscore.graph import AttributedGraph
 from egoscore.graph.cliques import Circles
 
 _MOST_MEMBERS = 10  # of a clique that counts as one case
+_LEAST_CLIQUE = 4  # neighbours in it: smaller ones come about by chance
+_LEAST_GROUP = 4  # nodes that one joins to the rest: smaller ones hang at many graphs
+_LEAST_STRANGE = 3.0  # deviations of a binomial
 LINKS = ("degree", "sent", "received")  # the latter in a directed graph
 
 
@@ -37,6 +40,10 @@ class Links:
         """Of one node."""
         return Links(**{name: counts[[node]] for name, counts in self.by_name.items()})
 
+    def towards(self, direction: str) -> NDArray[np.int64]:
+        """The number of links "sent" or "received", or of all neighbours."""
+        return self.by_name.get(direction, self.degree)
+
     @property
     def by_name(self) -> dict[str, NDArray[np.int64]]:
         """Those that there are, by their names in `LINKS`."""
@@ -45,7 +52,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Position:
-    """What is usual for the number of neighbours, of strangers among them, and for cliques.
+    """What is usual for the number of neighbours, for strangers among them, cliques and bridges.
 
     Attributes: `degree` its median; `share` of the strangers among all neighbours; `tails` of all
     of these; `sent` and `received`, medians of the links in each direction in a directed graph.
@@ -82,13 +89,15 @@ class Position:
         return {name: tail.of(distances) for tail, (name, distances) in found}
 
     def _distances(self, links: Links, around: Circles) -> dict[str, NDArray[np.float64]]:
-        """Distances (n,) by name: `LINKS`, strangers and cliques."""
+        """Distances (n,) by name: `LINKS`, strangers, cliques and bridges."""
         expected = self.share * links.degree
         usual = np.sqrt(expected * (1.0 - self.share) + 1.0)  # of a binomial, and rounding
+        strange = (around.strangers - expected) / usual
         found = {
             "degree": links.degree - self.degree,
-            "strangers": (around.strangers - expected) / usual,
-            "clique": around.clique.astype(np.float64),
+            "strangers": np.where(strange >= _LEAST_STRANGE, strange, 0.0),
+            "clique": np.where(around.clique >= _LEAST_CLIQUE, around.clique, 0).astype(np.float64),
+            "bridge": np.where(around.group >= _LEAST_GROUP, around.group, 0).astype(np.float64),
         }
         if links.sent is not None and links.received is not None:
             found |= {"sent": links.sent - self.sent, "received": links.received - self.received}

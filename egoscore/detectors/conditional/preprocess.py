@@ -33,7 +33,7 @@ _LEAST_VALUES = 10  # fewer different ones are grades
 _LEAST_SPAN = 3.0  # times as much: what spreads less is about the same in logarithms
 _CLEARLY = 3.0  # logarithm of how much likelier: twenty times
 _NEAR_ZERO = 0.05  # of the values above zero: added to all where zeros are usual
-_FEW, _FEW_NEGATIVE = 3, 0.002  # wrong entries: a few, or a share of the values
+_FEW, _FEW_WRONG = 3, 0.002  # wrong entries: a few, or a share of the values
 _ROUNDING = 1e-3  # of a unit
 _GAP = "missing"
 _WIDEST = 2048  # features, beyond which no covariance of all of them is computed
@@ -141,7 +141,12 @@ def _shift(values: NDArray[np.float64]) -> float:
 
 def is_hardly_negative(values: NDArray[np.floating]) -> bool:
     """Whether negative values (n,) are so few that they are wrong entries."""
-    return int((values < 0).sum()) <= max(_FEW, _FEW_NEGATIVE * len(values))
+    return is_hardly(int((values < 0).sum()), len(values))
+
+
+def is_hardly(count: int, of: int) -> bool:
+    """Whether values are so few that they are wrong entries."""
+    return count <= max(_FEW, _FEW_WRONG * of)
 
 
 def _unit(different: NDArray[np.float64]) -> float:

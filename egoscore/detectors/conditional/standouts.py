@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from egoscore.detectors.conditional.batch import Batch
 from egoscore.detectors.conditional.categories import Category
 from egoscore.detectors.conditional.covariance import Floats
+from egoscore.detectors.conditional.disagreement import Votes
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.numbers import NUM_BY_ITSELF, SIDES
 from egoscore.detectors.conditional.position import LINKS, Links
@@ -27,11 +29,13 @@ _COUNTS = {
     "received": ("many_neighbours", "number of nodes that link to it"),
     "strangers": ("many_strangers", "neighbours that share no other neighbour with it"),
     "clique": ("closed_clique", "clique"),
+    "bridge": ("only_bridge", "nodes that it alone joins to the rest"),
 }
 _PARTNERS = {"sent": ("sent", "to"), "received": ("received", "from")}
 _MOST = 5
+_LEAST_VOTERS = 3  # neighbours whose categories say something
 _HUB = 2.0  # times as many links as any other node
-_CLEARLY = 1.0  # logarithm of how much rarer than one in all nodes
+_CLEARLY = 0.3  # logarithm of how much rarer than one in all nodes
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class Standouts:
         """
         batch = Batch.of_nodes(self.graph, self.model.scaling, np.array([node]))
         least = least_alone(self.graph.num_nodes)
-        found = [*self._numbers(node, batch), *self._categories(batch), *self._counts(node)]
+        found = [*self._numbers(node, batch), *self._categories(batch)]
+        found += [*self._outvoted(node), *self._counts(node)]
         far = [one for one in found if one.surprise > least]
         far.sort(key=lambda one: (not self._is_hub(node, one), -one.surprise))
         return tuple(far[:_MOST])
@@ -81,17 +86,20 @@ class Standouts:
         """
         numbers = self.model.extremes.numbers
         errors = numbers.prediction.given_all(batch, numbers.columns)
-        distances = numbers.distances(self.graph, batch.raw, errors, batch.degree)
+        mine = self.links.of_node(node)
+        distances = numbers.distances(self.graph, batch.raw, errors, mine)
         surprises = [
             float(tail.of(one)[0]) for tail, one in zip(numbers.tails, distances, strict=True)
         ]
         alone, given = [], []
         for place, column in enumerate(numbers.columns.tolist()):
-            mine = surprises[place * len(SIDES) : (place + 1) * len(SIDES)]
-            side, other = int(np.argmax(mine[:NUM_BY_ITSELF])), int(np.argmax(mine[NUM_BY_ITSELF:]))
-            itself = self._rarity("extreme_value", mine[side])
-            others = self._rarity("contradicted_value", mine[NUM_BY_ITSELF + other])
-            if itself >= others or mine[side] > np.log(self.graph.num_nodes) + _CLEARLY:
+            sides = surprises[place * len(SIDES) : (place + 1) * len(SIDES)]
+            side, other = (
+                int(np.argmax(some)) for some in (sides[:NUM_BY_ITSELF], sides[NUM_BY_ITSELF:])
+            )
+            itself = self._rarity("extreme_value", sides[side])
+            others = self._rarity("contradicted_value", sides[NUM_BY_ITSELF + other])
+            if itself >= others or sides[side] > np.log(self.graph.num_nodes) + _CLEARLY:
                 alone.append(self._by_itself(column, node, SIDES[side], max(itself, others)))
                 continue
             error = float(errors[0, place] - numbers.middle[place])
@@ -112,7 +120,7 @@ class Standouts:
         """With how many nodes the total of a column of edges came about."""
         if described.kind != "weight" or described.detail != "total":
             return ""
-        direction = described.name.rpartition(" ")[2] if self.graph.directed else ""
+        direction = described.direction if self.graph.directed else ""
         kind, preposition = _PARTNERS.get(direction, ("degree", "with"))
         return f" ({preposition} {counted(int(self.links.by_name[kind][node]), 'node')})"
 
@@ -136,17 +144,33 @@ class Standouts:
             "unexpected_category", float(column.tail.of(column.odds_against(batch))[0])
         )
         counts, mine = batch.counts(column.features)[0], batch.shares(column.features)[0]
-        most = int(counts.argmax())
-        degree = int(batch.degree[0])
-        described = self.graph.described[int(column.features[0])]
-        own, theirs = (self._category_name(column, place) for place in (int(mine.argmax()), most))
-        if 2.0 * counts[most] > degree and most != int(mine.argmax()):
-            other = f"{int(counts[most]):,} of its {counted(degree, 'neighbour')}: {theirs}"
-        else:
-            likely = int(column.probabilities(batch)[0].argmax())
-            other = self._category_name(column, likely)
-        size = self.graph.num_nodes
-        return Extreme("category", described.name, own, other, 1, size, rarity)
+        own, degree = int(mine.argmax()), int(batch.degree[0])
+        likely = int(column.probabilities(batch)[0].argmax())
+        other = self._category_name(column, likely)
+        name = self.graph.described[int(column.features[0])].name
+        size, shown = self.graph.num_nodes, self._category_name(column, own)
+        found = Extreme("category", name, shown, other, 1, size, rarity)
+        # neighbours suggest what is more common among them than among all nodes
+        is_suggested = degree >= _LEAST_VOTERS and counts[likely] > column.share[likely] * degree
+        return replace(found, agree=int(counts[likely]), voters=degree) if is_suggested else found
+
+    @cached_property
+    def _disagreements(self) -> list[tuple[str, Votes, Floats]]:
+        """The columns with many categories, and what is known about all nodes."""
+        columns = self.model.extremes.categories.many
+        known = (one for one in columns if one.name in self.graph.categories)
+        return [(one.name, *one.measure(self.graph)) for one in known]
+
+    def _outvoted(self, node: int) -> Iterator[Extreme]:
+        """Categories of columns with many, each next to the one that most neighbours have."""
+        for name, votes, surprises in self._disagreements:
+            if surprises[node]:
+                column = self.graph.categories[name]
+                own, other = column.names[column.codes[node]], column.names[votes.other[node]]
+                rarity = self._rarity("unexpected_category", float(surprises[node]))
+                found = Extreme("category", name, own, other, 1, self.graph.num_nodes, rarity)
+                agree, voters = int(votes.most[node]), int(votes.known[node])
+                yield replace(found, agree=agree, voters=voters)
 
     def _category_name(self, column: Category, place: int) -> str:
         described = self.graph.described[int(column.features[min(place, len(column.features) - 1)])]
@@ -156,10 +180,9 @@ class Standouts:
 
     def _counts(self, node: int) -> list[Extreme]:
         position = self.model.extremes.position
-        around = Circles(self.circles.strangers[[node]], self.circles.clique[[node]])
-        surprises = position.surprises_of(self.links.of_node(node), around)
+        surprises = position.surprises_of(self.links.of_node(node), self.circles.of_node(node))
         degree, strangers = int(self.links.degree[node]), int(self.circles.strangers[node])
-        members = int(self.circles.clique[node]) + 1
+        members, group = int(self.circles.clique[node]) + 1, int(self.circles.group[node])
         kind = max(self.links.by_name, key=lambda name: float(surprises[name][0]))
         counts = self.links.by_name[kind]
         count, nearest = _next(counts, node, True)
@@ -171,6 +194,7 @@ class Standouts:
                 1,
             ),
             "clique": (f"{members:,}", "", int((self.circles.clique + 1 >= members).sum())),
+            "bridge": (f"{group:,}", "", int((self.circles.group >= group).sum())),
         }
         found = []
         for kind, facts in shown.items():

@@ -64,7 +64,7 @@ def test_an_undirected_graph_has_no_direction():
     graph = ranked(directed=False)
     assert structure_and_direction(graph).shape == (NUM_NODES, len(STRUCTURE))
     detector, _ = fit(graph)
-    assert len(detector.learned.extremes.position.tails) == 3
+    assert len(detector.learned.extremes.position.tails) == 4
     assert not detector.learned.is_directed
 
 
