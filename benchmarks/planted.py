@@ -23,13 +23,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from planting.kinds import KINDS, ONE_AT_A_TIME, Case, Draft
+from planting.kinds import GROUPS, KINDS, ONE_AT_A_TIME, Case, Draft
 from planting.tables import NAMES, Tables, of_graph, read
 
 from egoscore import AttributedGraph, EgoScore, generate_network
 
-_NODES_PER_CASE = 1500
+_NODES_PER_CASE, _NODES_PER_GROUP = 500, 1500  # the latter of several nodes
+_MOST_CASES = 8  # in one draft
 _SHARE, _LEAST = 0.01, 20
+_RESULTS = Path("benchmarks/results")
 _PLACES = {
     "hub": {"degree", "sent", "received", "number of neighbours"},
     "strangers": {"strangers", "clustering coefficient", "neighbours shared with each neighbour"},
@@ -40,12 +42,14 @@ Row = dict[str, Any]
 
 def drafts(tables: Tables, kind: str, cases: int) -> Iterator[tuple[Tables, list[Case]]]:
     """Tables with one or more cases each, until there are as many as wanted."""
-    several = 1 if kind in ONE_AT_A_TIME else max(1, len(tables.nodes) // _NODES_PER_CASE)
+    room = _NODES_PER_GROUP if kind in GROUPS else _NODES_PER_CASE
+    most = 1 if kind in ONE_AT_A_TIME else _MOST_CASES
+    several = min(most, max(1, len(tables.nodes) // room))
     left, number = cases, 0
-    while left:
+    while left > 0:
         seed = [list(KINDS).index(kind), number]
         draft = Draft(tables, np.random.default_rng(seed))
-        planted = (KINDS[kind](draft) for _ in range(min(several, left)))
+        planted = (KINDS[kind](draft) for _ in range(several))
         found = [case for case in planted if case is not None]
         if not found:
             return
@@ -87,7 +91,7 @@ def is_right(case: Case, why: Any) -> bool:
     return case.column in told if case.column else bool(told & _PLACES[case.kind])
 
 
-_COUNTS = ("degree", "sent", "received", "strangers", "clique")
+_COUNTS = ("degree", "sent", "received", "strangers", "clique", "bridge")
 
 
 def score(tables: Tables, cases: list[Case], updates: int | None, simple: bool) -> Row:
@@ -133,7 +137,7 @@ def run(chosen: argparse.Namespace, named: list[Tables]) -> list[Row]:
 def before(chosen: argparse.Namespace) -> list[Row]:
     """The same cases, scored by the egoscore in another directory."""
     with tempfile.TemporaryDirectory() as folder:
-        out = chosen.out.with_suffix(".before.jsonl")
+        out = chosen.out.parent.parent / "planted-before" / chosen.out.name
         command = [sys.executable, __file__, "--out", str(out), "--only-egoscore"]
         command += ["--cases", str(chosen.cases), "--tables", ",".join(chosen.tables)]
         command += ["--kinds", ",".join(chosen.kinds), "--data-dir", str(chosen.data_dir)]
@@ -189,7 +193,7 @@ def main() -> None:
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
     parser.add_argument("--cases", type=int, default=40, help="of every kind in every table")
     parser.add_argument("--updates", type=int, help="of each neural network, to be quicker")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/planted.jsonl"))
+    parser.add_argument("--out", type=Path, default=_RESULTS / "planted/results.jsonl")
     parser.add_argument("--before", type=Path, help="directory of another version of egoscore")
     parser.add_argument("--only-egoscore", action="store_true", help="no simple scores")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")

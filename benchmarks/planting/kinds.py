@@ -13,10 +13,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from egoscore import AttributedGraph
+from egoscore.graph.structure import STRUCTURE, structure
 from planting.tables import Tables
 
 _TRIES = 200
 _STRANGERS, _CLIQUE = 15, 8
+_CLUSTERED = 0.1  # clustering coefficient from which strangers are unusual
+_RARE = 0.01  # share of nodes with as large a core number as a planted clique
 _HIGH = 0.99  # quantile: what thirty times a high value starts from
 _LEAST_AGREE, _LEAST_NEIGHBOURS = 0.8, 5
 _LEAST_GROWTH = 1.5  # of a hub over the largest, where three times would be more than all nodes
@@ -27,7 +31,8 @@ class Case:
     """One planted anomaly: the `rows` to be found, and what the first reason should be about.
 
     `column` is the changed one, "" for a position in the graph. `is_clear` is whether the new value
-    lies outside the range of the column, or contradicts nearly all of several neighbours.
+    lies outside the range of the column, or contradicts nearly all of several neighbours; whether
+    a clique or strangers are anything unusual in the graph.
     """
 
     kind: str
@@ -55,6 +60,11 @@ class Draft:
         self.links.setdiag(0)
         self.links.eliminate_zeros()
         self.degrees = np.diff(self.links.indptr)
+        graph = AttributedGraph.from_edges(ends, np.zeros((size, 1)))
+        columns = dict(zip(STRUCTURE, structure(graph).T, strict=True))
+        self.clustering = float(columns["clustering"].mean())
+        # as large as in a planted clique
+        self.large_cores = float((np.expm1(columns["core"]) > _CLIQUE - 1.5).mean())
 
     def near(self, row: int) -> np.ndarray:
         """The neighbours of a node."""
@@ -206,7 +216,7 @@ def _strangers(draft: Draft) -> Case | None:
     if group is None:
         return None
     draft.more_edges += [(group[0], other) for other in group[1:]]
-    return Case("strangers", (group[0],))
+    return Case("strangers", (group[0],), is_clear=draft.clustering > _CLUSTERED)
 
 
 def _clique(draft: Draft) -> Case | None:
@@ -215,7 +225,8 @@ def _clique(draft: Draft) -> Case | None:
     if group is None:
         return None
     draft.more_edges += [(a, b) for place, a in enumerate(group) for b in group[:place]]
-    return Case("clique", tuple(group))
+    is_clear = draft.large_cores < _RARE or not draft.clustering
+    return Case("clique", tuple(group), is_clear=is_clear)
 
 
 def _hub(draft: Draft) -> Case | None:
@@ -241,4 +252,5 @@ KINDS: dict[str, Callable[[Draft], Case | None]] = {
     "clique": _clique,
     "hub": _hub,
 }
+GROUPS = ("swap", "clique")
 ONE_AT_A_TIME = ("hub",)  # several would make each other usual

@@ -59,9 +59,9 @@ class Standouts:
         least = least_alone(self.graph.num_nodes)
         found = [*self._numbers(node, batch), *self._categories(batch)]
         found += [*self._outvoted(node), *self._counts(node)]
-        far = [one for one in found if one.surprise > least]
-        far.sort(key=lambda one: (not self._is_hub(node, one), -one.surprise))
-        return tuple(far[:_MOST])
+        hubs = [one for one in found if self._is_hub(node, one)]
+        far = [one for one in found if one.surprise > least and one not in hubs]
+        return tuple([*hubs, *sorted(far, key=lambda one: -one.surprise)][:_MOST])
 
     def _is_hub(self, node: int, one: Extreme) -> bool:
         if one.kind not in LINKS:
