@@ -173,7 +173,7 @@ class AttributedGraph:
             ids=known_ids,
             labels=None if labels is None else check.labels(labels, size),
             feature_names=tuple(column.name for column in columns),
-            columns=columns if any(column.offset for column in columns) else (),
+            columns=columns if any(column.offset or column.form for column in columns) else (),
             node_info=check.node_info(node_info, size),
             names=check.names(names, known_ids),
         )

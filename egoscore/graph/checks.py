@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.graph.number_form import form_of
 from egoscore.text import encodable, quoted
 
 NO_FEATURES = (
@@ -63,8 +64,11 @@ def features(
         values = _numbers(values, names)
     narrow = _finite(values, names)
     offsets = _measured(values, narrow)
-    described = zip(names, offsets, strict=True)
-    return narrow, tuple(FeatureColumn(name, offset=offset) for name, offset in described)
+    columns = (
+        FeatureColumn(name, offset=offset, form=form_of(name, values[:, place]))
+        for place, (name, offset) in enumerate(zip(names, offsets, strict=True))
+    )
+    return narrow, tuple(columns)
 
 
 def numbered_names(count: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import is_code, words_of
-from egoscore.load.column_names import is_answer, is_date, named_in
+from egoscore.graph.number_form import YEAR, is_code, is_year, words_of
+from egoscore.load.column_names import is_answer, is_date, is_measure, named_in
 from egoscore.load.infer import Column, infer_column, mostly_numbers
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
@@ -32,7 +32,7 @@ class EdgeColumn:
 
     Attributes: `name`; `kind`, "number", "yes/no", "date" (days since 1970), "year" or "category";
     `values` (rows,) finite, of a category its number; the text `before` and `after` every number in
-    its cells; `is_named` whether the user asked for it.
+    its cells; `form` how its numbers are written; `is_named` whether the user asked for it.
     """
 
     name: str
@@ -40,6 +40,7 @@ class EdgeColumn:
     values: NDArray[np.float64]
     before: str = ""
     after: str = ""
+    form: str = ""
     is_named: bool = False
 
 
@@ -64,6 +65,8 @@ def read_edge_column(
     """A column as numbers or categories; None if it says nothing about the edges."""
     found = infer_column(name, column, table.name, Notation(table.separator))
     if isinstance(found, Column) and found.kind != "category":
+        if found.is_assigned and not is_measure(name):
+            return None
         return _useful(_as_numbers(found, table, imputes, notes))
     return _categories(name, column) if is_text(decoded(column).type) else None
 
@@ -73,7 +76,7 @@ def read_weights(
 ) -> EdgeColumn:
     """The numbers in a column that the user named; with `imputes` a missing one is the median."""
     found = _as_numbers(_numbers(column, name, table), table, imputes, notes)
-    return EdgeColumn(name, "number", found.values, found.before, found.after, is_named=True)
+    return replace(found, kind="number", is_named=True)
 
 
 def _as_numbers(found: Column, table: Table, imputes: bool, notes: list[Note]) -> EdgeColumn:
@@ -88,7 +91,8 @@ def _as_numbers(found: Column, table: Table, imputes: bool, notes: list[Note]) -
     if missing:
         values[found.is_missing] = np.median(values[~found.is_missing])
         notes.append(found.info("weights-missing", count=missing))
-    return EdgeColumn(found.name, found.kind, values, found.before, found.after)
+    written = found.before, found.after, found.form
+    return EdgeColumn(found.name, found.kind, values, *written)
 
 
 def _useful(column: EdgeColumn) -> EdgeColumn | None:
@@ -104,8 +108,8 @@ def _useful(column: EdgeColumn) -> EdgeColumn | None:
         for least, most, parts in _SECONDS:
             if least <= low and high <= most:
                 return EdgeColumn(name, "date", values / (parts * _SECONDS_A_DAY))
-    if "year" in words and low >= 1000 and high < 3000:
-        return EdgeColumn(name, "year", values)
+    if column.form == YEAR and is_year(name):
+        return replace(column, kind="year")
     counts_rows = high - low == len(values) - 1 and len(np.unique(values)) == len(values)
     is_whole = bool((values == np.round(values)).all())
     return None if counts_rows and is_whole and len(values) >= _MIN_ROWS else column

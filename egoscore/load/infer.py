@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import narrowed
+from egoscore.graph.number_form import WHOLE, form_of, is_whole
+from egoscore.load.assigned_numbers import are_assigned
 from egoscore.load.cell_formats import (
     EXPORTED,
     MISSING,
@@ -65,6 +67,8 @@ class Column:
         offset: subtracted from the numbers so that float32 can hold them.
         damage: cells that could not be read as the others are and count as empty.
         before, after: the text around every number, which was removed.
+        form: how its numbers are written, as in `FeatureColumn`.
+        is_assigned: whether its numbers were handed out to the rows, as serial numbers are.
         codes: (rows,) of the kind "frequency": which category each row has, -1 if it is empty.
     """
 
@@ -79,6 +83,8 @@ class Column:
     damage: Damage | None = None
     before: str = ""
     after: str = ""
+    form: str = ""
+    is_assigned: bool = False
     codes: NDArray[np.int32] | None = None
 
     @property
@@ -123,8 +129,14 @@ def numeric_column(
     _refuse_beyond_float32(name, values, table_name)
     numbers, offset = narrowed(values)
     numbers[is_missing] = 0.0
-    numeric = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
-    return replace(numeric, before=around[0], after=around[1])
+    found = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
+    if kind != "number":
+        return found
+    known = values[~is_missing]
+    if any(around):  # amounts of something
+        form = WHOLE if is_whole(known) else ""
+        return replace(found, before=around[0], after=around[1], form=form)
+    return replace(found, form=form_of(name, known), is_assigned=are_assigned(known))
 
 
 def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table_name: str) -> None:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import FeatureColumn, is_code, with_unique_titles
+from egoscore.graph.feature_column import FeatureColumn, with_unique_titles
+from egoscore.graph.number_form import is_code
 from egoscore.load.column_names import find
 from egoscore.load.frequencies import as_frequencies
 from egoscore.load.infer import Column, Unusable, as_categories, infer_column
@@ -251,8 +252,8 @@ def _values(
         values = np.concatenate([part, np.zeros(extra, dtype=np.float32)]) if extra else part
         if column.kind != "category" and is_missing.any():
             values[is_missing] = _typical(column.kind, part[~column.is_missing])
-        around = column.before, column.after
-        yield FeatureColumn(column.name, column.kind, detail, column.offset, *around), values
+        written = column.before, column.after, column.form
+        yield FeatureColumn(column.name, column.kind, detail, column.offset, *written), values
 
 
 def _typical(kind: str, known: NDArray[np.float32]) -> float:

@@ -199,7 +199,7 @@ CHAIN = "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairwise(MANY))
 
 def damaged(**cells):
     """A table of fifty nodes; `cells` are columns with (row, cell) pairs that are no numbers."""
-    frame = pd.DataFrame({"id": MANY, "fine": range(50)})
+    frame = pd.DataFrame({"id": MANY, "fine": np.arange(50) ** 2})
     for name, bad in cells.items():
         column = [str(20 + i) for i in range(50)]
         for row, cell in bad:
