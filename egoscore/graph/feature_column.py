@@ -32,6 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
 _DECIMALS = 2  # of what is expected in a column of whole numbers
 _ROUNDING = 1e-9
+_TINY = 1e-7  # single precision holds seven digits
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
 _FLOAT64_ROUNDING = 1e-14  # relative: a few additions
 _MOST_BLUR = 1e-4  # rounding errors of single precision that do not matter, in standard deviations
@@ -104,7 +105,11 @@ class FeatureColumn:
         return self._written(stored, 4)
 
     def show_both(self, first: float, second: float) -> tuple[str, str]:
-        """Two values, with as many digits as it takes to tell them apart."""
+        """Two values, with as many digits as it takes to tell them apart.
+
+        What single precision cannot tell from zero beside the other value is zero.
+        """
+        first, second = _unless_zero(first, second), _unless_zero(second, first)
         most = _MOST_DIGITS if self.offset or self.kind in _DAYS else _SINGLE_DIGITS
         for digits in range(4, most + 1):
             both = self._written(first, digits), self._written(second, digits)
@@ -155,6 +160,11 @@ def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColum
         taken.add(unique.title)
         result.append(unique)
     return tuple(result)
+
+
+def _unless_zero(value: float, other: float) -> float:
+    """The value, or zero if it is tiny by itself and beside the other one."""
+    return 0.0 if abs(value) < _TINY * min(abs(other), 1.0) else value
 
 
 def _moment(days: float, digits: int) -> str:
