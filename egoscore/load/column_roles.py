@@ -7,7 +7,7 @@ position.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from egoscore.text import option
 
 DATES, ROW_NUMBERS = "dates", "row-numbers"
 _MOST = 0.5
+_NEARLY_ALL = 0.95  # of the edges' ids; fewer may be in a column of numbers by chance
 _FEW_REPEATS = 0.25  # of the rows: by mistake, and refused later
 _MIN_ROWS = 5  # fewer may count by chance
 
@@ -176,15 +177,22 @@ def find_ids(
 ) -> tuple[str, IdColumn]:
     """The column of ids: given, known by its name, or the one that holds the ids of the edges.
 
+    A name does not count if another column holds these ids and the one of that name does not.
+
     `ends` are the names of the edges' columns, `edges` their ids.
     """
     sure = sure_ids(loaded, table, given)
-    if sure is not None:
-        return sure, read_ids(loaded[sure], sure, table.name, notes)
-    named = [c for n in (*LIKELY_IDS, *map(folded, ends)) for c in loaded if folded(c) == n]
-    # the index of a data frame comes last: it is there whether or not it means anything
-    others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
-    found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
+    if sure is None:
+        found = _best(_likely_first(loaded, ends), table, edges)
+    else:
+        of_ids: list[Note] = []
+        ids = read_ids(loaded[sure], sure, table.name, of_ids)
+        is_sure = given is not None or _names_ends(ids, edges)
+        every = {sure: loaded[sure], **loaded}
+        found = None if is_sure else _best(every, table, edges, _NEARLY_ALL)
+        if found is None or found[0] == sure:
+            notes += of_ids
+            return sure, ids
     if found is None:
         raise InputError(
             f"{table.name} needs a column 'id' that names the nodes as the edges do in "
@@ -194,6 +202,35 @@ def find_ids(
     column = None if found[0] == INDEX else found[0]
     notes.append(Note.info("ids-guessed", table=table.name, column=column))
     return found
+
+
+def _likely_first(
+    loaded: dict[str, pa.ChunkedArray], ends: tuple[str, str]
+) -> dict[str, pa.ChunkedArray]:
+    """The columns, those first whose names suggest ids or the ends of edges.
+
+    The index of a data frame comes last: it is there whether or not it means anything.
+    """
+    named = [c for n in (*LIKELY_IDS, *map(folded, ends)) for c in loaded if folded(c) == n]
+    others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
+    return {name: loaded[name] for name in (*named, *others)}
+
+
+def _names_ends(ids: IdColumn, edges: list[IdColumn]) -> bool:
+    """Whether `ids` have most of the first ids at one end of the edges, in whatever spelling."""
+    some = [replace(end, values=end.values.slice(0, SAMPLE)) for end in edges if len(end.values)]
+    if not some:
+        return True
+    if any(_most_are_in(end.values, ids.values) for end in some):
+        return True
+    known = comparable(ids)  # takes seconds for millions
+    return any(_most_are_in(comparable(end), known) for end in some)
+
+
+def _most_are_in(values: pa.Array, known: pa.Array) -> bool:
+    if values.type != known.type:
+        values, known = values.cast(pa.string()), known.cast(pa.string())
+    return count_in(values, known) > _MOST * len(values)
 
 
 def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str | None:
@@ -245,11 +282,11 @@ def _flaw(name: str, ids: IdColumn, swapped: str) -> str | None:
 
 
 def _best(
-    columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn]
+    columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn], least: float = _MOST
 ) -> tuple[str, IdColumn] | None:
-    """The first column that holds more of the edges' ids than others do, and more than half."""
+    """The first column that holds more of the edges' ids than others do, and than `least`."""
     wanted = comparable(*edges)
-    best, most = None, len(wanted) / 2
+    best, most = None, least * len(wanted)
     for name, column in columns.items():
         ids = _distinct_ids(column, name, table)
         if ids is None:

@@ -1,5 +1,7 @@
 """Columns of ids: of the ends of edges and of the nodes, by name, by content or by position."""
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -303,3 +305,31 @@ def test_a_row_that_is_there_twice_does_not_hide_the_ends_of_the_edges(read, ref
     nodes = "".join(f"{name},{place + 50}\n" for place, name in enumerate([*names, "u1"]))
     message = refusal(read, edges, f"key,value\n{nodes}")
     assert "'key' would, but some ids occur twice, such as 'u1': drop such rows." in message
+
+
+class TestEdgesReferToAnotherColumn:
+    EDGES = "from,to\n0,1\n1,2\n2,3\n3,4\n"
+    NODES = "id,age,new_id\n901,30,2\n902,41,0\n903,35,1\n904,28,4\n905,61,3\n"
+
+    def test_a_column_with_their_ids_is_taken_rather_than_one_called_id(self, read, noted):
+        reading = read(self.EDGES, self.NODES)
+        assert reading.graph.ids.tolist() == [2, 0, 1, 4, 3]
+        assert noted(reading, "ids-guessed", column="new_id")
+        assert reading.graph.feature_names == ("age",)
+
+    def test_the_one_called_id_is_taken_if_it_has_some_of_them(self, read, noted):
+        reading = read("from,to\n901,1\n902,2\n903,3\n904,4\n", self.NODES)
+        assert reading.graph.ids.tolist()[:5] == [901, 902, 903, 904, 905]
+
+    def test_so_it_is_if_the_user_says_so(self, read, refusal):
+        assert "902" in refusal(read, self.EDGES, self.NODES, id="id")
+
+
+def test_the_edges_of_a_real_table_refer_to_its_second_column_of_ids(noted):
+    folder = Path(__file__).resolve().parents[3] / "shared/data/tables/twitch_de"
+    if not folder.exists():
+        pytest.skip("the real tables are not here")
+    reading = read_tables(folder / "edges.csv.gz", folder / "nodes.csv.gz")
+    assert noted(reading, "ids-guessed", column="new_id")
+    assert {column.name for column in reading.graph.columns} >= {"days", "views"}
+    assert noted(reading, "column-unusable", column="id", reason="ids")
