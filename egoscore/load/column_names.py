@@ -56,6 +56,7 @@ _MEASURES = (
 )
 # Words in the name of a column of days.
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
+_TIME_OF_DAY = ("time", "timestamp", "ts", "epoch", "datetime")
 # Not an answer if it holds many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
 # Columns with the names of nodes, the most telling first; also as last words, as in page_name.
@@ -112,6 +113,11 @@ def _last_word(column: str) -> str:
 def is_date(name: str) -> bool:
     """Whether the name of a column suggests dates: date, opened_on, birthDate."""
     return any(word.casefold() in _DATES for word in words_of(name))
+
+
+def is_time(name: str) -> bool:
+    """Whether the name of a column suggests moments: timestamp, start_time."""
+    return any(word.casefold() in _TIME_OF_DAY for word in words_of(name))
 
 
 def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.number_form import YEAR, is_code, is_year, words_of
-from egoscore.load.column_names import is_answer, is_date, is_measure, named_in
-from egoscore.load.infer import Column, infer_column, mostly_numbers
+from egoscore.graph.number_form import YEAR, is_code, is_year
+from egoscore.load.column_names import is_answer, is_measure, named_in
+from egoscore.load.infer import Column, as_moments, infer_column, mostly_numbers
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import INDEX, Table, decoded, is_text
@@ -21,9 +21,6 @@ from egoscore.text import counted, option
 
 _MOST_DISTINCT = 0.5  # of the rows: more are ids or free text
 _MIN_ROWS = 5  # fewer may count by chance
-_TIME = ("time", "timestamp", "ts", "epoch", "datetime")
-_SECONDS = ((1e8, 5e9, 1.0), (1e11, 5e12, 1e3))  # since 1970: least, most, and how many in a second
-_SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ def read_edge_column(
     if isinstance(found, Column) and found.kind != "category":
         if found.is_assigned and not is_measure(name):
             return None
-        return _useful(_as_numbers(found, table, imputes, notes))
+        return _useful(_as_numbers(as_moments(found), table, imputes, notes))
     return _categories(name, column) if is_text(decoded(column).type) else None
 
 
@@ -96,18 +93,13 @@ def _as_numbers(found: Column, table: Table, imputes: bool, notes: list[Note]) -
 
 
 def _useful(column: EdgeColumn) -> EdgeColumn | None:
-    """The column, with moments in days; None if it is constant or counts the rows."""
+    """The column; None if it is constant or counts the rows."""
     values, name = column.values, column.name
     low, high = float(values.min()), float(values.max())
     if low == high:
         return None
     if column.kind != "number":
         return column
-    words = {word.casefold() for word in words_of(name)}
-    if words & set(_TIME) or is_date(name):
-        for least, most, parts in _SECONDS:
-            if least <= low and high <= most:
-                return EdgeColumn(name, "date", values / (parts * _SECONDS_A_DAY))
     if column.form == YEAR and is_year(name):
         return replace(column, kind="year")
     counts_rows = high - low == len(values) - 1 and len(np.unique(values)) == len(values)

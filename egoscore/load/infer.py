@@ -25,7 +25,7 @@ from egoscore.load.cell_formats import (
     parse_most,
     present_cells,
 )
-from egoscore.load.column_names import is_date
+from egoscore.load.column_names import is_date, is_time
 from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
 from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
 from egoscore.load.table import decoded, is_number, is_text
@@ -40,6 +40,9 @@ YES_NO = (
     *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
     *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
 )
+# Since 1970: the least and the most that is a plausible time, and how many of them in a second.
+_SECONDS = ((1e8, 5e9, 1.0), (1e11, 5e12, 1e3))
+_SECONDS_A_DAY = 86_400.0
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MAX_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _NEARLY_ALL, _HALF = 0.9, 0.5
@@ -282,6 +285,22 @@ def _infer_text(
         found = text.mostly("number", formats, MAX_CATEGORIES, _NEARLY_ALL)
     found = found or text.mostly("date", date_formats, MAX_CATEGORIES, _NEARLY_ALL)
     return found or categories
+
+
+def as_moments(column: Column) -> Column:
+    """A column of seconds or milliseconds since 1970 as days, if its name suggests times."""
+    if column.kind != "number" or not (is_date(column.name) or is_time(column.name)):
+        return column
+    values = column.parts[0].astype(np.float64) + column.offset
+    known = values[~column.is_missing]
+    for least, most, parts in _SECONDS:
+        if least <= known.min() and known.max() <= most:
+            values[column.is_missing] = np.nan
+            days_since = values / (parts * _SECONDS_A_DAY)
+            found = numeric_column(column.name, "date", days_since, column.table_name)
+            assert isinstance(found, Column)
+            return replace(found, damage=column.damage)
+    return column
 
 
 def mostly_numbers(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn, with_unique_titles
 from egoscore.graph.number_form import is_code
+from egoscore.load.assigned_numbers import have_equal_length
 from egoscore.load.column_names import find
 from egoscore.load.frequencies import as_frequencies
-from egoscore.load.infer import Column, Unusable, as_categories, infer_column
+from egoscore.load.infer import Column, Unusable, as_categories, as_moments, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
 from egoscore.load.row_names import without_row_names
@@ -62,7 +63,7 @@ def read_features(
         _refuse_missing(columns, table)
     used = [column for column in columns if not _is_constant(column)]
     _note_kinds(used, table, notes)
-    codes = [c.name for c in used if c.kind == "number" and is_code(c.name)]
+    codes = [column.name for column in used if _may_be_codes(column, table)]
     if codes and options.features is None:
         notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
     for column in columns:
@@ -140,7 +141,7 @@ def _infer(
     if len(column) >= MANY_ROWS:
         del column
         release_memory()
-    return found
+    return as_moments(found) if isinstance(found, Column) else found
 
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:
@@ -180,6 +181,13 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
             notes.append(column.info("column-frequencies", count=int(column.codes.max()) + 1))
         elif traits:
             notes.append(column.info("column-format", kind=column.kind, traits=traits))
+
+
+def _may_be_codes(column: Column, table: Table) -> bool:
+    """Whether numbers are called codes, or look like some where no column has a name."""
+    if column.kind != "number":
+        return False
+    return is_code(column.name) or (table.is_numbered and have_equal_length(column.known()))
 
 
 def _note_placeholder(column: Column, notes: list[Note]) -> None:

@@ -253,7 +253,7 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "column-missing": _missing,
     "codes-as-numbers": lambda table, columns: (
-        f"{table}: read as numbers although named like codes: {quoted(columns)}; "
+        f"{table}: read as numbers, but may be codes: {quoted(columns)}; "
         f"{option('categories')} reads every value as a category, {option('ignore')} leaves "
         "columns out."
     ),

@@ -181,7 +181,13 @@ class TestForm:
     @pytest.mark.parametrize("form", [YEAR, CODE])
     @pytest.mark.parametrize(
         ("value", "text"),
-        [(1997.0, "1997"), (12_000.0, "12000"), (2017.1, "2017"), (-12_345.0, "-12345"), (7.0, "7")],
+        [
+            (1997.0, "1997"),
+            (12_000.0, "12000"),
+            (2017.1, "2017"),
+            (-12_345.0, "-12345"),
+            (7.0, "7"),
+        ],
     )
     def test_years_and_codes_are_whole_and_have_no_separators(self, form, value, text):
         column = FeatureColumn("founded", form=form)

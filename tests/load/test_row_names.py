@@ -87,6 +87,15 @@ def test_long_codes_are_told_from_measures_by_their_values(values, are_codes):
     assert graph.feature_names == (("x",) if are_codes else ("x", "field"))
 
 
+def test_where_there_are_no_names_what_may_be_codes_is_warned_of(write, noted):
+    postcodes, ages = RNG.integers(10_000, 99_999, 40), RNG.integers(18, 99, 40)
+    rows = zip(range(40), postcodes, ages, RNG.normal(size=40), strict=True)
+    nodes = write("nodes.csv", "\n".join(",".join(map(str, row)) for row in rows))
+    edges = write("edges.csv", "\n".join(f"{i},{i + 1}" for i in range(39)))
+    reading = read_tables(edges, nodes)
+    assert noted(reading, "codes-as-numbers", columns=["column 2"])
+
+
 @pytest.mark.parametrize("name", ["ref", "reference", "isbn"])
 def test_neither_are_references(tmp_path, noted, name):
     values = RNG.choice(10**7, 40, replace=False)
