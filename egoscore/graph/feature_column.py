@@ -25,6 +25,7 @@ KINDS = (
     "agreement",
 )
 OF_EDGES = ("weight", "time")
+ROWS = "count"  # the detail of a weight that is the number of rows in the table of edges
 LOGARITHM = "logarithm"
 FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
 _DAYS = ("date", "time")

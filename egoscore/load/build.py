@@ -204,7 +204,9 @@ def _graph(
     is_free = options.features is None or options.weight is not None
     counted = with_counts(graph, counts) if is_free else None
     if counted is not None:
-        notes.append(Note.info("edges-counted", columns=list(counts)))
+        notes.append(
+            Note.info("edges-counted", columns=list(counts), count=graph.dropped_duplicates)
+        )
         return counted
     return graph if features.columns else with_structure(graph, notes, bars)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.graph.feature_column import ROWS, FeatureColumn, narrowed
 from egoscore.graph.number_form import WHOLE
 from egoscore.load.edge_columns import EdgeColumn
 from egoscore.load.node_features import Features
@@ -186,7 +186,7 @@ def with_counts(
         for count, degree in zip(counts.values(), degrees, strict=True)
     ):
         return None
-    columns = tuple(FeatureColumn(name, "weight", "count", form=WHOLE) for name in counts)
+    columns = tuple(FeatureColumn(name, "weight", ROWS, form=WHOLE) for name in counts)
     features = graph.features if graph.columns else graph.features[:, :0]
     more = [count.astype(np.float32)[:, None] for count in counts.values()]
     titles = tuple(column.title for column in columns)

@@ -242,7 +242,7 @@ def _fill(
     else:
         yield from _values(column, is_missing, extra)
     if has_gaps:
-        fills = {"category": "no category", "yes/no": "mode"}
+        fills = {"category": "no category", "yes/no": "mode", "frequency": "frequency"}
         fill = "constant" if is_constant else fills.get(column.kind, "median")
         count = int(np.count_nonzero(is_missing))
         notes.append(column.info("column-missing", count=count, fill=fill))

@@ -16,6 +16,7 @@ _KINDS = {
     "date": "read as dates (days since 1970)",
 }
 _FILLS = {
+    "frequency": "treated as in a category of typical frequency",
     "median": "filled with the median",
     "mode": "filled with the more frequent value",
     "no category": "in none of its categories",
@@ -269,9 +270,9 @@ LOADING: dict[str, Callable[..., str]] = {
         f"Columns of the edges become features of the nodes: {quoted(columns)}"
         f"{', sent and received' if directed else ''}; {option('ignore')} leaves columns out."
     ),
-    "edges-counted": lambda columns: (
-        "Edges are repeated. The graph has each of them once; the number of rows is a feature: "
-        f"{quoted(columns)}."
+    "edges-counted": lambda columns, count: (
+        f"{counted(count, 'repeated edge')} {are(count)} counted: the graph has each edge once, and "
+        f"the number of rows is a feature ({quoted(columns)})."
     ),
     "structural-features": lambda: (
         "There are no features, so they are computed from the graph: number of neighbours, "

@@ -18,10 +18,13 @@ def render(note: Note) -> str:
     return SENTENCES[note.code](**note.fields)
 
 
-def _dropped(thing: str) -> Sentence:
+def _dropped(thing: str, how: str) -> Sentence:
+    """A sentence on edges of which the graph has none, or one each; features may count them all."""
+
     def sentence(count: int, weight: str | None = None) -> str:
-        counts = f", but features such as '{weight}' count them" if weight else ""
-        return f"{counted(count, thing)} {'was' if count == 1 else 'were'} left out{counts}."
+        if weight:
+            return f"{counted(count, thing)} {are(count)} counted in features such as '{weight}'."
+        return f"{counted(count, thing)} {'was' if count == 1 else 'were'} {how}."
 
     return sentence
 
@@ -150,8 +153,8 @@ def _share(threshold: float, share: float) -> str:
 
 SENTENCES: dict[str, Sentence] = {
     **LOADING,
-    "self-loops-dropped": _dropped("self-loop"),
-    "duplicates-dropped": _dropped("repeated edge"),
+    "self-loops-dropped": _dropped("self-loop", "left out"),
+    "duplicates-dropped": _dropped("repeated edge", "merged"),
     "agreement-of-questions": _agreement,
     "list-may-be-chance": _may_be_chance,
     "reliability": _reliability,
