@@ -16,7 +16,7 @@ _LOOKED_THROUGH = 20_000  # ids and names each, for those that look like one tha
 _MOST_MEANT = 3
 _LEAST_LETTERS = 3  # of a part of a name
 _APOSTROPHES = "'\u2019\u02bc`"
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "\u0131": "i"})
 
 
 def rows_of(graph: AttributedGraph, nodes: Sequence[Any]) -> list[int]:

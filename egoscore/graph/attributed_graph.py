@@ -27,7 +27,7 @@ class AttributedGraph:
     """A graph whose nodes have numeric features.
 
     Make one with `from_tables`, `from_edges`, `from_pyg`, `from_networkx` or `from_scipy`. Nodes
-    are numbered 0 … num_nodes - 1 inside; `ids` keeps the names the user knows them by.
+    are numbered 0 … num_nodes - 1 inside; `ids` are the user's own ids.
 
     Attributes:
         adjacency: edges u → v; both directions are present when the graph is undirected.
@@ -40,7 +40,7 @@ class AttributedGraph:
             only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
-        positions: (N, P) float32, inputs of a model about the nodes that it does not model.
+        positions: (N, P) float32, positional encodings: extra model inputs that are not noised.
         columns: F descriptions of what the features are to the user; () where all are numbers.
         categories: codes (N,) int32 of columns with more categories than there are features for,
             by their names; -1 where a node has none.

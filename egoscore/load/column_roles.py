@@ -30,14 +30,14 @@ _FEW_REPEATS = 0.25  # of the rows: by mistake, and refused later
 _MIN_ROWS = 5  # fewer may count by chance
 
 
-def find_ends(
+def find_endpoints(
     edges: Table, nodes: Table | None, options: Options, notes: list[Note]
 ) -> tuple[str, str]:
     """The columns of both ends of the edges."""
     named = [c for c in edges.columns if c not in edges.nameless]
     if len(named) < 2:
         raise InputError(
-            f"{edges.name} needs two columns, the ids of both ends of the edges (found "
+            f"{edges.name} needs two columns, the ids at both ends of the edges (found "
             f"{len(named)}); check what separates its cells, and {option('encoding')}."
         )
     source = None if options.source is None else find("source", options.source, edges)
@@ -195,8 +195,8 @@ def find_ids(
             return sure, ids
     if found is None:
         raise InputError(
-            f"{table.name} needs a column 'id' that names the nodes as the edges do in "
-            f"'{ends[0]}' and '{ends[1]}'{_example_ids(edges)}, and no other column does; "
+            f"{table.name} needs a column 'id' with the values that '{ends[0]}' and '{ends[1]}' "
+            f"of the edges refer to{_example_ids(edges)}, and no other column has them; "
             f"{_advice(loaded, table, edges)}."
         )
     column = None if found[0] == INDEX else found[0]
@@ -253,7 +253,7 @@ def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdCol
     """What to do about a table without node ids."""
     swapped = f"perhaps {option('edges')} and {option('nodes')} are swapped"
     if known_pair(list(columns)) is not None:
-        return f"it has two ends of edges: {swapped}"
+        return f"it has two endpoint columns: {swapped}"
     ends = [comparable(*edges), *(comparable(end) for end in edges)]  # both, or one of them
     read = {name: _ids_or_none(column, name, table) for name, column in columns.items()}
     for wanted in ends:
@@ -263,7 +263,7 @@ def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdCol
                 if flaw is not None:
                     return flaw
     return (
-        f"name it with {option('id')}, or name other ends with {option('source')} and "
+        f"name it with {option('id')}, or name other endpoint columns with {option('source')} and "
         f"{option('target')}"
     )
 
@@ -274,11 +274,11 @@ def _flaw(name: str, ids: IdColumn, swapped: str) -> str | None:
     if len(ids.values) == len(ids.codes):
         return None
     if times.max() == 1:
-        return f"'{name}' would, but some of its cells are empty: fill in or drop such rows"
+        return f"'{name}' matches, but some of its cells are empty: fill in or drop such rows"
     again = ids.values[int(times.argmax())]
     if np.mean(times > 1) > _MOST:
-        return f"'{name}' would, but most ids occur several times, such as '{again}': {swapped}"
-    return f"'{name}' would, but some ids occur twice, such as '{again}': drop such rows"
+        return f"'{name}' matches, but most ids occur several times, such as '{again}': {swapped}"
+    return f"'{name}' matches, but some ids occur twice, such as '{again}': drop such rows"
 
 
 def _best(

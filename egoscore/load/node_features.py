@@ -114,8 +114,8 @@ def _present(parameter: str, given: str, loaded: dict[str, pa.ChunkedArray], tab
     name = find(parameter, given, table)
     if name not in loaded:
         raise InputError(
-            f"{option(parameter)} names the column '{name}', which is no feature here; leave it "
-            f"out of {option(parameter)}."
+            f"{option(parameter)} names the column '{name}', which is not a feature here; remove "
+            f"it from {option(parameter)}."
         )
     return name
 

@@ -129,13 +129,14 @@ def _too_few_nodes(nodes: int) -> str:
 def _significant(count: int, nodes: int, rate: float) -> str:
     if not count:
         return (
-            "No node is significant: none stands out so far that this mark would be reliable. Many "
-            "outliers hide each other, and in a small graph hardly any node can be significant. "
+            "No node is significant: no score is extreme enough to be reliable by itself. Many "
+            "outliers mask each other, and in a small graph hardly any node can be significant. "
             "Still review the highest nodes first."
         )
     return (
         f"{count:,} of {counted(nodes, 'node')} {are(count)} significant; review these first. "
-        f"About {100 * rate:g}% of such marks are wrong, more in graphs of a few hundred nodes."
+        f"About {100 * rate:g}% of the significant nodes are false positives, more in graphs of a "
+        "few hundred nodes."
     )
 
 
@@ -162,7 +163,7 @@ SENTENCES: dict[str, Sentence] = {
     "ranking-partly-stable": _stability("; the others depend on details of the data"),
     "ranking-unstable": _stability("; the list depends on details of the data"),
     "nothing-far-out": lambda nodes: (
-        f"None of the {nodes:,} scores is far above the others; the list has no clear beginning."
+        f"None of the {nodes:,} scores is far above the others; no nodes clearly stand out."
     ),
     "many-far-out": _many_far_out,
     "causes-of-highest": _causes,
@@ -170,7 +171,7 @@ SENTENCES: dict[str, Sentence] = {
     "networks-unused": _networks_unused,
     "neighbours-tell-nothing": lambda explained: (
         "Similarity to neighbours is not scored, because neighbours say almost nothing about a "
-        "node of this graph."
+        "node in this graph."
     ),
     "amounts": lambda columns: (
         f"Amounts are compared by ratio instead of difference: {quoted(columns)}."

@@ -82,7 +82,7 @@ def load_graph(run: Path) -> AttributedGraph:
         isinstance(written, list)
         and isinstance(categories, list)
         and all(isinstance(name, str) for name in categories)
-        and all(isinstance(c, dict) and {"name"} <= c.keys() <= _COLUMN_FIELDS for c in written)
+        and all(isinstance(c, dict) and c.keys() == _COLUMN_FIELDS for c in written)
         and nodes.column_names == [*keys, *_column_names(len(written), len(categories))]
         and edges.column_names == ["source", "target"]
         and isinstance(facts.get("directed"), bool)

@@ -9,7 +9,7 @@ import pytest
 
 from egoscore.load import Options, read_tables
 from egoscore.load.column_names import PAIRS
-from egoscore.load.column_roles import find_ends
+from egoscore.load.column_roles import find_endpoints
 from egoscore.load.csv import CsvTable
 from egoscore.load.table import INDEX, ArrowTable
 
@@ -21,7 +21,7 @@ def table(*names):
 
 
 def ends(edges, options=None, notes=None, nodes=None):
-    return find_ends(edges, nodes, options or Options(), [] if notes is None else notes)
+    return find_endpoints(edges, nodes, options or Options(), [] if notes is None else notes)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -105,7 +105,7 @@ def test_ids_are_found_in_every_kind_of_table(tmp_path, noted):
 
 def test_the_names_count_more_than_what_columns_hold(read, refusal):
     edges = "source,target,p,q\n1,2,ann,bob\n2,3,bob,cid\n"
-    assert "name nodes that are not in" in refusal(read, edges, NODES)
+    assert "refer to nodes that are not in" in refusal(read, edges, NODES)
 
 
 @pytest.mark.parametrize("options", [{"weight": "n"}, {"ignore": ("N",)}])
@@ -242,17 +242,17 @@ def test_ids_as_given(read, refusal):
 
 def test_no_column_of_ids_is_told(read, refusal):
     message = refusal(read, EDGES, "x,y\n1,2\n2,3\n")
-    assert "that names the nodes as the edges do in 'source' and 'target' ('a' and 'b')" in message
+    assert "'source' and 'target' of the edges refer to ('a' and 'b')" in message
 
 
 def test_ids_that_are_there_twice_are_told(read, refusal):
     message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,b\n4,c\n")
-    assert "'code' would, but some ids occur twice, such as 'b': drop such rows." in message
+    assert "'code' matches, but some ids occur twice, such as 'b': drop such rows." in message
 
 
 def test_ids_that_are_empty_are_told(read, refusal):
     message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,\n4,c\n")
-    assert "'code' would, but some of its cells are empty: fill in or drop such rows." in message
+    assert "'code' matches, but some of its cells are empty: fill in or drop such rows." in message
 
 
 def test_exchanged_tables_are_noticed(read, refusal):
@@ -295,7 +295,7 @@ def test_exchanged_tables_are_noticed_by_what_they_hold(read, refusal):
     accounts = "Konto,Umsatz\n" + "".join(f"k{i},{i}\n" for i in range(9))
     payments = "Zahler,Betrag\n" + "".join(f"k{i % 9},{i}\n" for i in range(40))
     message = refusal(read, accounts, payments)
-    assert "'Zahler' would, but most ids occur several times" in message
+    assert "'Zahler' matches, but most ids occur several times" in message
     assert message.endswith("perhaps `edges=` and `nodes=` are swapped.")
 
 
@@ -304,7 +304,7 @@ def test_a_row_that_is_there_twice_does_not_hide_the_ends_of_the_edges(read, ref
     names = [*(f"u{i}" for i in range(6)), *(f"p{i}" for i in range(7))]
     nodes = "".join(f"{name},{place + 50}\n" for place, name in enumerate([*names, "u1"]))
     message = refusal(read, edges, f"key,value\n{nodes}")
-    assert "'key' would, but some ids occur twice, such as 'u1': drop such rows." in message
+    assert "'key' matches, but some ids occur twice, such as 'u1': drop such rows." in message
 
 
 class TestEdgesReferToAnotherColumn:

@@ -308,7 +308,7 @@ def test_categories_must_be_features_and_few(read, refusal):
     message = refusal(read, edges, many, categories=("n",))
     assert "is text with 30 distinct values" in message
     assert message.endswith("leave it out of `categories=`.")
-    assert "no feature here" in refusal(read, edges, many, categories=("id",))
+    assert "not a feature here" in refusal(read, edges, many, categories=("id",))
     assert "does not have" in refusal(read, edges, many, categories=("colour",))
 
 
