@@ -23,7 +23,7 @@ from egoscore.load.edge_columns import (
     read_weights,
     usable_names,
 )
-from egoscore.load.edge_features import count_rows, edge_features, with_counts
+from egoscore.load.edge_features import count_rows, edge_features, num_repeated, with_counts
 from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
@@ -207,7 +207,7 @@ def _graph(
     counted = with_counts(graph, counts) if is_free else None
     if counted is not None:
         notes.append(
-            Note.info("edges-counted", columns=list(counts), count=graph.dropped_duplicates)
+            Note.info("edges-counted", columns=list(counts), count=num_repeated(graph, counts))
         )
         return counted
     return graph if features.columns else with_structure(graph, notes, bars)

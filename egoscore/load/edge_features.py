@@ -196,3 +196,9 @@ def with_counts(
         columns=(*graph.columns, *columns),
         feature_names=(*(graph.feature_names if graph.columns else ()), *titles),
     )
+
+
+def num_repeated(graph: AttributedGraph, counts: dict[str, NDArray[np.int64]]) -> int:
+    """How many rows repeat an edge, if without direction in either one."""
+    rows = int(next(iter(counts.values())).sum()) // (1 if graph.directed else 2)
+    return rows - graph.num_edges
