@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from egoscore.errors import InputError
 from egoscore.graph import checks as check
 from egoscore.graph.csr import Csr, both_ways, build_csr, without_loops
 from egoscore.graph.feature_column import FeatureColumn
+from egoscore.graph.number_form import form_of
 from egoscore.progress import Advance
 from egoscore.text import counted
 
@@ -70,7 +72,13 @@ class AttributedGraph:
     @property
     def described(self) -> tuple[FeatureColumn, ...]:
         """What every feature is to the user."""
-        return self.columns or tuple(FeatureColumn(name) for name in self.feature_names)
+        return self.columns or self._numbers
+
+    @cached_property
+    def _numbers(self) -> tuple[FeatureColumn, ...]:
+        """What is known of features that are only numbers: their names, and how to write them."""
+        pairs = zip(self.feature_names, self.features.T, strict=False)
+        return tuple(FeatureColumn(name, form=form_of(name, values)) for name, values in pairs)
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -120,7 +128,9 @@ class AttributedGraph:
     @property
     def offsets(self) -> NDArray[np.float64]:
         """The offset that was subtracted from every feature, (F,)."""
-        return np.array([column.offset for column in self.described], dtype=np.float64)
+        if not self.columns:
+            return np.zeros(len(self.feature_names))
+        return np.array([column.offset for column in self.columns], dtype=np.float64)
 
     def measured_from(self, offsets: ArrayLike) -> AttributedGraph:
         """The same graph with the features measured from `offsets` (F,) instead of its own."""
@@ -173,7 +183,7 @@ class AttributedGraph:
             ids=known_ids,
             labels=None if labels is None else check.labels(labels, size),
             feature_names=tuple(column.name for column in columns),
-            columns=columns if any(column.offset or column.form for column in columns) else (),
+            columns=columns if any(column.offset for column in columns) else (),
             node_info=check.node_info(node_info, size),
             names=check.names(names, known_ids),
         )

@@ -66,11 +66,11 @@ def features(
         values = _numbers(values, names)
     narrow = _finite(values, names)
     offsets = _measured(values, narrow)
-    columns = (
-        FeatureColumn(name, offset=offset, form=form_of(name, values[:, place]))
-        for place, (name, offset) in enumerate(zip(names, offsets, strict=True))
+    described = zip(names, offsets, values.T, strict=True)
+    return narrow, tuple(
+        FeatureColumn(name, offset=offset, form=form_of(name, column) if any(offsets) else "")
+        for name, offset, column in described
     )
-    return narrow, tuple(columns)
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
