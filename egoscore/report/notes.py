@@ -49,7 +49,7 @@ def _may_be_chance(
 
 
 def _reliability(level: str, because: Sequence[Mapping[str, Any]]) -> str:
-    """The level and what it follows from: the first warning, or all that speaks for the list."""
+    """The level and what it follows from: the first warning, or all that supports the list."""
     told = [render(Note(**note)) for note in because]
     if level == "good":
         return " ".join(["Reliability: good.", *told])
@@ -70,8 +70,8 @@ def _stability(rest: str) -> Sentence:
 
 def _many_far_out(count: int, nodes: int) -> str:
     return (
-        f"{count:,} of {counted(nodes, 'node')} have scores far above the others; so many are "
-        "a group of their own rather than outliers."
+        f"{count:,} of {counted(nodes, 'node')} have scores far above the others: too many to be "
+        "outliers; they may be a group of their own."
     )
 
 
