@@ -1,10 +1,10 @@
 """How often explanations name what was planted: by question, and by feature.
 
 Prints two tables. The first: of the outliers planted in generated networks, how many have the
-planted cause as the first cause, and among all causes told. The second: values of usual nodes are
-replaced by those of other nodes; how often is the feature that is told first a replaced one, when
-features are compared with what surroundings and the other features let one expect, with what
-surroundings alone do, and by their size alone?
+planted cause as the first cause, and among all causes named. The second: values of usual nodes are
+replaced by those of other nodes; how often is the feature that is named first a replaced one, when
+features are compared with predictions from the neighbourhood and the other features, with those
+from the neighbourhood alone, and by their size alone?
 """
 
 from __future__ import annotations

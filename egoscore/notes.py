@@ -47,7 +47,7 @@ WHY_UNUSABLE = {
     "are numbers",
     "row-numbers": "has no name and only counts the rows",
     "index": "is the index of the data frame",
-    "ids": "holds ids, as its name and its values say, which are nearly all different",
+    "ids": "holds ids, as its name or its values suggest: nearly all of them differ",
     "all-different": "is text with {count} distinct values, nearly as many as cells",
 }
 

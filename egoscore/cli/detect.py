@@ -42,22 +42,22 @@ def _file(text: str, kind: str = "A,B,…") -> Any:
 
 
 TABLE_OPTIONS = {
-    "source": Annotated[str | None, _column("Edges: where an edge starts.")],
-    "target": Annotated[str | None, _column("Edges: where it ends.")],
-    "weight": Annotated[str | None, _column("Edges: the only column to use.")],
-    "id": Annotated[str | None, _column("Nodes: ids.")],
-    "name": Annotated[str | None, _column("Nodes: names to show.")],
-    "label": Annotated[str | None, _column("Nodes: known outliers, to evaluate.")],
+    "source": Annotated[str | None, _column("Edges: column of sources.")],
+    "target": Annotated[str | None, _column("Edges: column of targets.")],
+    "weight": Annotated[str | None, _column("Edges: use only this column.")],
+    "id": Annotated[str | None, _column("Nodes: column of ids.")],
+    "name": Annotated[str | None, _column("Nodes: column of names to show.")],
+    "label": Annotated[str | None, _column("Known outliers, evaluation only.")],
     "features": Annotated[list[str] | None, _column("Nodes: columns to use as features.", "A,B,…")],
-    "categories": Annotated[list[str] | None, _column("Numbers that are categories.", "A,B,…")],
+    "categories": Annotated[list[str] | None, _column("Numbers to treat as categories.", "A,B,…")],
     "ignore": Annotated[list[str] | None, _column("Columns to leave out.", "A,B,…")],
-    "directed": Annotated[bool | None, _column("Whether edges have a direction.", "")],
+    "directed": Annotated[bool | None, _column("Treat edges as directed.", "")],
     "impute": Annotated[
         str | None,
-        _column("Missing values: median, or none to refuse them. (median)", "HOW", *_IMPUTE),
+        _column("Missing values: median, or none to reject them. (median)", "HOW", *_IMPUTE),
     ],
-    "columns": Annotated[list[str] | None, _file("Edges without a header: names.")],
-    "node_columns": Annotated[list[str] | None, _file("Nodes without a header: names.")],
+    "columns": Annotated[list[str] | None, _file("Column names of edges without a header.")],
+    "node_columns": Annotated[list[str] | None, _file("Column names of nodes without a header.")],
     "encoding": Annotated[str | None, _file("Encoding of CSV files.", "NAME")],
 }
 

@@ -150,5 +150,10 @@ def deviation_of(
         column.unit,
         column.value(observed),
         column.value(expected),
-        column.kind in ("number", "weight", "structure") and column.value(least) >= 0,
+        _is_amount(column) and column.value(least) >= 0,
     )
+
+
+def _is_amount(column: FeatureColumn) -> bool:
+    """Whether one value may be a multiple of another."""
+    return column.kind in ("number", "weight", "structure") and not column.is_year_or_code

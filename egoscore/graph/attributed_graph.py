@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from egoscore.graph import checks as check
 from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.csr import Csr, both_ways, build_csr, without_loops
 from egoscore.graph.feature_column import FeatureColumn
+from egoscore.graph.number_form import form_of
 from egoscore.progress import Advance
 from egoscore.text import counted
 
@@ -28,7 +30,7 @@ class AttributedGraph:
     """A graph whose nodes have numeric features.
 
     Make one with `from_tables`, `from_edges`, `from_pyg`, `from_networkx` or `from_scipy`. Nodes
-    are numbered 0 … num_nodes - 1 inside; `ids` keeps the names the user knows them by.
+    are numbered 0 … num_nodes - 1 inside; `ids` are the user's own ids.
 
     Attributes:
         adjacency: edges u → v; both directions are present when the graph is undirected.
@@ -41,7 +43,7 @@ class AttributedGraph:
             only ever used to evaluate. May be None.
         feature_names: F names.
         node_info: further columns about the nodes that travel to the output.
-        positions: (N, P) float32, inputs of a model about the nodes that it does not model.
+        positions: (N, P) float32, positional encodings: extra model inputs that are not noised.
         columns: F descriptions of what the features are to the user; () where all are numbers.
         categories: columns with more categories than there are features for, by their names.
         dropped_self_loops, dropped_duplicates: how many edges were left out, and why.
@@ -70,7 +72,13 @@ class AttributedGraph:
     @property
     def described(self) -> tuple[FeatureColumn, ...]:
         """What every feature is to the user."""
-        return self.columns or tuple(FeatureColumn(name) for name in self.feature_names)
+        return self.columns or self._numbers
+
+    @cached_property
+    def _numbers(self) -> tuple[FeatureColumn, ...]:
+        """What is known of features that are only numbers: their names, and how to write them."""
+        pairs = zip(self.feature_names, self.features.T, strict=False)
+        return tuple(FeatureColumn(name, form=form_of(name, values)) for name, values in pairs)
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -125,7 +133,9 @@ class AttributedGraph:
     @property
     def offsets(self) -> NDArray[np.float64]:
         """The offset that was subtracted from every feature, (F,)."""
-        return np.array([column.offset for column in self.described], dtype=np.float64)
+        if not self.columns:
+            return np.zeros(len(self.feature_names))
+        return np.array([column.offset for column in self.columns], dtype=np.float64)
 
     def measured_from(self, offsets: ArrayLike) -> AttributedGraph:
         """The same graph with the features measured from `offsets` (F,) instead of its own."""

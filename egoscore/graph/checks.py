@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.graph.number_form import form_of
 from egoscore.text import encodable, quoted
 
 NO_FEATURES = (
@@ -32,7 +33,9 @@ def to_numpy(value: Any) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError:
-        raise InputError("A table must have rows of equal length; fill or cut them.") from None
+        raise InputError(
+            "All rows of a table must have the same length; pad or cut them."
+        ) from None
 
 
 def features(
@@ -64,8 +67,11 @@ def features(
         values = _numbers(values, names)
     narrow = _finite(values, names)
     offsets = _measured(values, narrow)
-    described = zip(names, offsets, strict=True)
-    return narrow, tuple(FeatureColumn(name, offset=offset) for name, offset in described)
+    described = zip(names, offsets, values.T, strict=True)
+    return narrow, tuple(
+        FeatureColumn(name, offset=offset, form=form_of(name, column) if any(offsets) else "")
+        for name, offset, column in described
+    )
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
@@ -175,8 +181,8 @@ def _edge_hint(array: NDArray[Any], size: int) -> str:
 def _looked_up(array: NDArray[Any], known_ids: NDArray[Any] | None) -> NDArray[np.int64]:
     if known_ids is None or array.dtype.kind == "f":
         raise InputError(
-            f"Edges must be whole numbers, the row numbers of the features (found {array.dtype}); "
-            "to name nodes otherwise, give their names as ids."
+            f"Edges must hold row numbers of the features (found {array.dtype}); to refer to "
+            "nodes by other ids, pass these as `ids`."
         )
     index = {name: row for row, name in enumerate(known_ids.tolist())}
     try:
@@ -238,7 +244,7 @@ def _bad_id(names: list[Any]) -> InputError:
             seen.add(name)
         except TypeError:
             break
-    return InputError(f"Node ids must be numbers, text or other fixed values (found {name!r}).")
+    return InputError(f"Node ids must be numbers, text or other hashable values (found {name!r}).")
 
 
 def names(given: Sequence[Any] | NDArray[Any] | None, ids: NDArray[Any]) -> NDArray[Any] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.graph.number_form import CODE, YEAR
 from egoscore.text import numeral
 
 KINDS = (
@@ -26,28 +26,15 @@ KINDS = (
 )
 OF_EDGES = ("weight", "time")
 DIRECTIONS = ("sent", "received")  # last words in the names of such columns
+ROWS = "count"  # the detail of a weight that is the number of rows in the table of edges
 LOGARITHM = "logarithm"
 FREQUENCY, AGREEMENT = "frequency", "share of neighbours with the same"
 _DAYS = ("date", "time")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS, _SINGLE_DIGITS = 12, 7  # the latter is what single precision holds
-_YEARS = (
-    "year",
-    "jahr",
-    "années",
-    "année",
-    "annee",
-    "anno",
-    "año",
-    "yr",
-    "founded",
-    "born",
-    "built",
-)
-# Last words in the name of a column whose numbers are names.
-_CODES = ("id", "code", "zip", "zipcode", "postcode", "postalcode", "plz")
-_FIRST_YEAR, _LAST_YEAR = 1000, 3000
+_DECIMALS = 2  # of what is expected in a column of whole numbers
 _ROUNDING = 1e-9
+_TINY = 1e-7  # single precision holds seven digits
 _LARGEST_EXACT = 2**24  # single precision holds all whole numbers up to it
 _FLOAT64_ROUNDING = 1e-14  # relative: a few additions
 _MOST_BLUR = 1e-4  # rounding errors of single precision that do not matter, in standard deviations
@@ -64,7 +51,8 @@ class FeatureColumn:
     with the `detail` `LOGARITHM` as the logarithm of one plus what is counted, "frequency" is the
     logarithm of the share of nodes in the same category, "agreement" the share of a node's
     neighbours in it; `offset` was taken off, so that single precision does for what is left;
-    `before` and `after` stood around every number in the user's cells, such as "$" or " €".
+    `before` and `after` stood around every number in the user's cells, such as "$" or " €"; `form`
+    is how the numbers of the column are written, as `form_of` found it.
     """
 
     name: str
@@ -73,6 +61,7 @@ class FeatureColumn:
     offset: float = 0.0
     before: str = ""
     after: str = ""
+    form: str = ""
 
     @property
     def unit(self) -> str:
@@ -106,14 +95,15 @@ class FeatureColumn:
         return self.kind in ("yes/no", "category", "missing")
 
     @property
-    def _is_year(self) -> bool:
-        """Whether it is called as if it held years: birth_year, yearID, Baujahr."""
-        words = [word.casefold() for word in words_of(self.name)]
-        return any(word in _YEARS or word.endswith(_YEARS[:2]) for word in words)
+    def is_year_or_code(self) -> bool:
+        """Whether its numbers name something: they have no separators, parts or multiples."""
+        return self.form in (YEAR, CODE)
 
     def value(self, stored: float) -> float:
         """A value of the feature as the number the user knows, without digits of rounding."""
-        whole = self._whole(stored)
+        whole = self._rounded(self._whole(stored))
+        if self.is_year_or_code:
+            return whole
         if self.offset or self.kind == "structure":
             return float(f"{whole:.{_MOST_DIGITS}g}")
         return float(str(np.float32(whole)))
@@ -123,7 +113,11 @@ class FeatureColumn:
         return self._written(stored, 4)
 
     def show_both(self, first: float, second: float) -> tuple[str, str]:
-        """Two values, with as many digits as it takes to tell them apart."""
+        """Two values, with as many digits as it takes to tell them apart.
+
+        What single precision cannot tell from zero beside the other value is zero.
+        """
+        first, second = _unless_zero(first, second), _unless_zero(second, first)
         most = _MOST_DIGITS if self.offset or self.kind in _DAYS else _SINGLE_DIGITS
         for digits in range(4, most + 1):
             both = self._written(first, digits), self._written(second, digits)
@@ -151,17 +145,15 @@ class FeatureColumn:
             if value in (0.0, 1.0):
                 return "yes" if value else "no"
             return f"{100 * min(max(value, 0.0), 1.0):.0f}% yes"
-        sign, size = "-" if value < 0 else "", numeral(abs(value), digits)
-        if self.kind == "number" and is_code(self.name):
-            size = f"{abs(value):.0f}" if abs(value) >= _FIRST_YEAR else size
-        elif self._is_year and _FIRST_YEAR <= value < _LAST_YEAR:
-            size = size.replace(",", "")
-        return f"{sign}{self.before}{size}{self.after}"
+        value = self._rounded(value)
+        size = f"{abs(value):.0f}" if self.is_year_or_code else numeral(abs(value), digits)
+        return f"{'-' if value < 0 else ''}{self.before}{size}{self.after}"
 
-
-def words_of(name: str) -> list[str]:
-    """The words in the name of a column: birthDate, opened_on, AirportID."""
-    return re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name)
+    def _rounded(self, value: float) -> float:
+        """A number with the decimals that make sense beside whole ones, if those are whole."""
+        if not self.form or not math.isfinite(value):
+            return value
+        return round(value, 0 if self.is_year_or_code else _DECIMALS) + 0.0  # never minus zero
 
 
 def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColumn, ...]:
@@ -178,14 +170,9 @@ def with_unique_titles(columns: tuple[FeatureColumn, ...]) -> tuple[FeatureColum
     return tuple(result)
 
 
-def last_word(name: str) -> str:
-    """The last word in the name of a column, which says what it holds: home_zip, userID."""
-    return words_of(name)[-1].casefold() if words_of(name) else ""
-
-
-def is_code(name: str) -> bool:
-    """Whether the name of a column suggests codes: AirportID, zip, post_code."""
-    return last_word(name) in _CODES
+def _unless_zero(value: float, other: float) -> float:
+    """The value, or zero if it is tiny by itself and beside the other one."""
+    return 0.0 if abs(value) < _TINY * min(abs(other), 1.0) else value
 
 
 def _moment(days: float, digits: int) -> str:

@@ -7,11 +7,11 @@ Not here: scaling, anything learned, and the text of notes (`egoscore.report.not
     source          a name, a folder or a file; chooses the reader by the ending
     open_table      a table in a file (csv, dialect, text_blocks, parquet; unpack) or in memory
     build           two tables become a graph, in this order:
-      column_roles  which columns hold the ends of the edges and the ids (column_names)
+      column_roles  which columns hold the endpoints of edges and the ids (column_names)
       ids, join     ids of one type; the ends looked up in the node table
       node_table    labels, and what may be features
       node_names    what nodes are shown as
-      infer         what a column holds (cell_formats, numbers, dates)
+      infer         what a column holds (cell_formats, numbers, dates, assigned_numbers)
       row_names     columns that only name the rows, which are left out
       node_features                 columns of nodes as features
       edge_columns, edge_features   columns of edges as features of the nodes at their ends

@@ -15,7 +15,7 @@ from egoscore.graph.attributed_graph import AttributedGraph
 from egoscore.graph.feature_column import with_unique_titles
 from egoscore.graph.structure import describe_structure, fill_structure
 from egoscore.load.column_names import find, named_in
-from egoscore.load.column_roles import find_ends
+from egoscore.load.column_roles import find_endpoints
 from egoscore.load.dialect import Hints
 from egoscore.load.edge_columns import (
     EdgeColumn,
@@ -23,7 +23,7 @@ from egoscore.load.edge_columns import (
     read_weights,
     usable_names,
 )
-from egoscore.load.edge_features import count_rows, edge_features, with_counts
+from egoscore.load.edge_features import count_rows, edge_features, num_repeated, with_counts
 from egoscore.load.frequencies import with_agreement
 from egoscore.load.ids import IdColumn, as_numpy, read_ids
 from egoscore.load.join import Joined, join_ends, join_tables
@@ -96,7 +96,7 @@ def build_graph(
         options.refuse(of_nodes, reason)
     _refuse_unknown_ignored(edges, nodes, options)
     notes: list[Note] = []
-    end_names = find_ends(edges, nodes, options, notes)
+    end_names = find_endpoints(edges, nodes, options, notes)
     ends, columns = _read_ends(edges, end_names, options, notes)
     features, labels, names = NO_FEATURES, None, None
     if nodes is None:
@@ -192,7 +192,9 @@ def _graph(
     ends, values = joined.ends, features.values
     if not features.columns:
         if not len(ends[0]):
-            raise InputError("The graph has neither edges nor features; it needs one of them.")
+            raise InputError(
+                "The graph has neither edges nor features; it needs at least one of them."
+            )
         values = np.zeros((len(joined.ids), 1), dtype=np.float32)
     counts = count_rows(ends, len(values), options.directed)
     with bars("Building the graph", 3 * len(ends[0]), "edges") as advance:
@@ -204,7 +206,9 @@ def _graph(
     is_free = options.features is None or options.weight is not None
     counted = with_counts(graph, counts) if is_free else None
     if counted is not None:
-        notes.append(Note.info("edges-counted", columns=list(counts)))
+        notes.append(
+            Note.info("edges-counted", columns=list(counts), count=num_repeated(graph, counts))
+        )
         return counted
     return graph if features.columns else with_structure(graph, notes, bars)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import last_word, words_of
+from egoscore.graph.number_form import last_word, words_of
 from egoscore.text import option, quoted
 
 if TYPE_CHECKING:
@@ -39,9 +39,24 @@ STEMS = _pairs(
 )
 _TIMES = ("date", "time", "day", "month", "year", "timestamp", "ts", "at")  # not from_date
 # Last words in the name of a column of ids, beside those of codes.
-_IDS = ("ids", "uid", "uuid", "guid", "key", "number", "nr", "no")
+_IDS = (
+    *("ids", "uid", "uuid", "guid", "key", "number", "nr", "no", "num", "ref", "reference"),
+    *("isbn", "issn", "ean", "gtin", "upc", "barcode", "sku", "serial", "imei", "ssn", "npi"),
+    *("phone", "telephone", "mobile", "fax", "nummer"),
+)
+# Words in the name of a column of quantities, which may be all different whole numbers.
+_MEASURES = (
+    *("rank", "ranking", "x", "y", "z", "lat", "latitude", "lon", "lng", "long", "longitude"),
+    *("easting", "northing", "coordinate", "coordinates", "altitude", "elevation", "height"),
+    *("amount", "balance", "total", "sum", "price", "cost", "costs", "value", "cents", "salary"),
+    *("income", "revenue", "sales", "turnover", "profit", "budget", "assets", "gdp", "money"),
+    *("population", "views", "visits", "clicks", "followers", "likes", "count", "counts", "size"),
+    *("length", "width", "area", "distance", "weight", "volume", "duration", "age", "score"),
+    *("points", "days", "hours", "minutes", "seconds", "time", "timestamp", "date", "year"),
+)
 # Words in the name of a column of days.
 _DATES = ("date", "day", "dt", "dob", "birthday", "birthdate", "at", "on", "since")
+_TIME_OF_DAY = ("time", "timestamp", "ts", "epoch", "datetime")
 # Not an answer if it holds many different numbers: y is also a coordinate.
 DOUBTFUL_ANSWERS = ("y",)
 # Columns with the names of nodes, the most telling first; also as last words, as in page_name.
@@ -72,6 +87,11 @@ def is_id(name: str) -> bool:
     return _joined(name) in (*SURE_IDS, *LIKELY_IDS) or last_word(name) in _IDS
 
 
+def is_measure(name: str) -> bool:
+    """Whether the name of a column suggests quantities: balance_cents, lat, world_rank."""
+    return any(word.casefold() in _MEASURES for word in words_of(name))
+
+
 def suggested_names(columns: Sequence[str]) -> list[str]:
     """The columns that may have the names of nodes, as their own names say, most likely first."""
     found = []
@@ -93,6 +113,11 @@ def _last_word(column: str) -> str:
 def is_date(name: str) -> bool:
     """Whether the name of a column suggests dates: date, opened_on, birthDate."""
     return any(word.casefold() in _DATES for word in words_of(name))
+
+
+def is_time(name: str) -> bool:
+    """Whether the name of a column suggests moments: timestamp, start_time."""
+    return any(word.casefold() in _TIME_OF_DAY for word in words_of(name))
 
 
 def named_in(columns: Sequence[str], names: Sequence[str]) -> list[str]:

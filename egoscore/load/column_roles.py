@@ -7,7 +7,7 @@ position.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,18 +25,19 @@ from egoscore.text import option
 
 DATES, ROW_NUMBERS = "dates", "row-numbers"
 _MOST = 0.5
+_NEARLY_ALL = 0.95  # of the edges' ids; fewer may be in a column of numbers by chance
 _FEW_REPEATS = 0.25  # of the rows: by mistake, and refused later
 _MIN_ROWS = 5  # fewer may count by chance
 
 
-def find_ends(
+def find_endpoints(
     edges: Table, nodes: Table | None, options: Options, notes: list[Note]
 ) -> tuple[str, str]:
     """The columns of both ends of the edges."""
     named = [c for c in edges.columns if c not in edges.nameless]
     if len(named) < 2:
         raise InputError(
-            f"{edges.name} needs two columns, the ids of both ends of the edges (found "
+            f"{edges.name} needs two columns, the ids at both ends of the edges (found "
             f"{len(named)}); check what separates its cells, and {option('encoding')}."
         )
     source = None if options.source is None else find("source", options.source, edges)
@@ -176,24 +177,60 @@ def find_ids(
 ) -> tuple[str, IdColumn]:
     """The column of ids: given, known by its name, or the one that holds the ids of the edges.
 
+    A name does not count if another column holds these ids and the one of that name does not.
+
     `ends` are the names of the edges' columns, `edges` their ids.
     """
     sure = sure_ids(loaded, table, given)
-    if sure is not None:
-        return sure, read_ids(loaded[sure], sure, table.name, notes)
-    named = [c for n in (*LIKELY_IDS, *map(folded, ends)) for c in loaded if folded(c) == n]
-    # the index of a data frame comes last: it is there whether or not it means anything
-    others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
-    found = _best({name: loaded[name] for name in (*named, *others)}, table, edges)
+    if sure is None:
+        found = _best(_likely_first(loaded, ends), table, edges)
+    else:
+        of_ids: list[Note] = []
+        ids = read_ids(loaded[sure], sure, table.name, of_ids)
+        is_sure = given is not None or _names_ends(ids, edges)
+        every = {sure: loaded[sure], **loaded}
+        found = None if is_sure else _best(every, table, edges, _NEARLY_ALL)
+        if found is None or found[0] == sure:
+            notes += of_ids
+            return sure, ids
     if found is None:
         raise InputError(
-            f"{table.name} needs a column 'id' that names the nodes as the edges do in "
-            f"'{ends[0]}' and '{ends[1]}'{_example_ids(edges)}, and no other column does; "
+            f"{table.name} needs a column 'id' with the values that '{ends[0]}' and '{ends[1]}' "
+            f"of the edges refer to{_example_ids(edges)}, and no other column has them; "
             f"{_advice(loaded, table, edges)}."
         )
     column = None if found[0] == INDEX else found[0]
     notes.append(Note.info("ids-guessed", table=table.name, column=column))
     return found
+
+
+def _likely_first(
+    loaded: dict[str, pa.ChunkedArray], ends: tuple[str, str]
+) -> dict[str, pa.ChunkedArray]:
+    """The columns, those first whose names suggest ids or the ends of edges.
+
+    The index of a data frame comes last: it is there whether or not it means anything.
+    """
+    named = [c for n in (*LIKELY_IDS, *map(folded, ends)) for c in loaded if folded(c) == n]
+    others = sorted((c for c in loaded if c not in named), key=lambda c: c == INDEX)
+    return {name: loaded[name] for name in (*named, *others)}
+
+
+def _names_ends(ids: IdColumn, edges: list[IdColumn]) -> bool:
+    """Whether `ids` have most of the first ids at one end of the edges, in whatever spelling."""
+    some = [replace(end, values=end.values.slice(0, SAMPLE)) for end in edges if len(end.values)]
+    if not some:
+        return True
+    if any(_most_are_in(end.values, ids.values) for end in some):
+        return True
+    known = comparable(ids)  # takes seconds for millions
+    return any(_most_are_in(comparable(end), known) for end in some)
+
+
+def _most_are_in(values: pa.Array, known: pa.Array) -> bool:
+    if values.type != known.type:
+        values, known = values.cast(pa.string()), known.cast(pa.string())
+    return count_in(values, known) > _MOST * len(values)
 
 
 def sure_ids(columns: Collection[str], table: Table, given: str | None) -> str | None:
@@ -216,7 +253,7 @@ def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdCol
     """What to do about a table without node ids."""
     swapped = f"perhaps {option('edges')} and {option('nodes')} are swapped"
     if known_pair(list(columns)) is not None:
-        return f"it has two ends of edges: {swapped}"
+        return f"it has two endpoint columns: {swapped}"
     ends = [comparable(*edges), *(comparable(end) for end in edges)]  # both, or one of them
     read = {name: _ids_or_none(column, name, table) for name, column in columns.items()}
     for wanted in ends:
@@ -226,7 +263,7 @@ def _advice(columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdCol
                 if flaw is not None:
                     return flaw
     return (
-        f"name it with {option('id')}, or name other ends with {option('source')} and "
+        f"name it with {option('id')}, or name other endpoint columns with {option('source')} and "
         f"{option('target')}"
     )
 
@@ -237,19 +274,19 @@ def _flaw(name: str, ids: IdColumn, swapped: str) -> str | None:
     if len(ids.values) == len(ids.codes):
         return None
     if times.max() == 1:
-        return f"'{name}' would, but some of its cells are empty: fill in or drop such rows"
+        return f"'{name}' matches, but some of its cells are empty: fill in or drop such rows"
     again = ids.values[int(times.argmax())]
     if np.mean(times > 1) > _MOST:
-        return f"'{name}' would, but most ids occur several times, such as '{again}': {swapped}"
-    return f"'{name}' would, but some ids occur twice, such as '{again}': drop such rows"
+        return f"'{name}' matches, but most ids occur several times, such as '{again}': {swapped}"
+    return f"'{name}' matches, but some ids occur twice, such as '{again}': drop such rows"
 
 
 def _best(
-    columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn]
+    columns: dict[str, pa.ChunkedArray], table: Table, edges: list[IdColumn], least: float = _MOST
 ) -> tuple[str, IdColumn] | None:
-    """The first column that holds more of the edges' ids than others do, and more than half."""
+    """The first column that holds more of the edges' ids than others do, and than `least`."""
     wanted = comparable(*edges)
-    best, most = None, len(wanted) / 2
+    best, most = None, least * len(wanted)
     for name, column in columns.items():
         ids = _distinct_ids(column, name, table)
         if ids is None:

@@ -47,6 +47,7 @@ class CsvTable(Table):
         super().__init__(self.name, self._dialect.names)
         self.notes = list(self._dialect.notes)
         self.nameless = self._dialect.nameless
+        self.is_numbered = self._dialect.is_numbered
         self.separator = "\t" if self._dialect.separator == SPACES else self._dialect.separator
         self._encoding = self._dialect.encoding
         self._places = {column: place for place, column in enumerate(self.columns)}

@@ -58,6 +58,11 @@ class Dialect:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[Note, ...]
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether no column has a name."""
+        return any(note.code == "no-header" for note in self.notes)
+
 
 @dataclass(frozen=True)
 class Hints:

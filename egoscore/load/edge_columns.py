@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from egoscore.errors import InputError
-from egoscore.graph.feature_column import is_code, words_of
-from egoscore.load.column_names import is_answer, is_date, named_in
-from egoscore.load.infer import Column, infer_column, mostly_numbers
+from egoscore.graph.number_form import YEAR, is_code, is_year
+from egoscore.load.column_names import is_answer, is_measure, named_in
+from egoscore.load.infer import Column, as_moments, infer_column, mostly_numbers
 from egoscore.load.numbers import Notation
 from egoscore.load.options import Options
 from egoscore.load.table import INDEX, Table, decoded, is_text
@@ -21,9 +21,6 @@ from egoscore.text import counted, option
 
 _MOST_DISTINCT = 0.5  # of the rows: more are ids or free text
 _MIN_ROWS = 5  # fewer may count by chance
-_TIME = ("time", "timestamp", "ts", "epoch", "datetime")
-_SECONDS = ((1e8, 5e9, 1.0), (1e11, 5e12, 1e3))  # since 1970: least, most, and how many in a second
-_SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class EdgeColumn:
 
     Attributes: `name`; `kind`, "number", "yes/no", "date" (days since 1970), "year" or "category";
     `values` (rows,) finite, of a category its number; the text `before` and `after` every number in
-    its cells; `is_named` whether the user asked for it.
+    its cells; `form` how its numbers are written; `is_named` whether the user asked for it.
     """
 
     name: str
@@ -40,6 +37,7 @@ class EdgeColumn:
     values: NDArray[np.float64]
     before: str = ""
     after: str = ""
+    form: str = ""
     is_named: bool = False
 
 
@@ -64,7 +62,9 @@ def read_edge_column(
     """A column as numbers or categories; None if it says nothing about the edges."""
     found = infer_column(name, column, table.name, Notation(table.separator))
     if isinstance(found, Column) and found.kind != "category":
-        return _useful(_as_numbers(found, table, imputes, notes))
+        if found.is_assigned and not is_measure(name):
+            return None
+        return _useful(_as_numbers(as_moments(found), table, imputes, notes))
     return _categories(name, column) if is_text(decoded(column).type) else None
 
 
@@ -73,7 +73,7 @@ def read_weights(
 ) -> EdgeColumn:
     """The numbers in a column that the user named; with `imputes` a missing one is the median."""
     found = _as_numbers(_numbers(column, name, table), table, imputes, notes)
-    return EdgeColumn(name, "number", found.values, found.before, found.after, is_named=True)
+    return replace(found, kind="number", is_named=True)
 
 
 def _as_numbers(found: Column, table: Table, imputes: bool, notes: list[Note]) -> EdgeColumn:
@@ -88,24 +88,20 @@ def _as_numbers(found: Column, table: Table, imputes: bool, notes: list[Note]) -
     if missing:
         values[found.is_missing] = np.median(values[~found.is_missing])
         notes.append(found.info("weights-missing", count=missing))
-    return EdgeColumn(found.name, found.kind, values, found.before, found.after)
+    written = found.before, found.after, found.form
+    return EdgeColumn(found.name, found.kind, values, *written)
 
 
 def _useful(column: EdgeColumn) -> EdgeColumn | None:
-    """The column, with moments in days; None if it is constant or counts the rows."""
+    """The column; None if it is constant or counts the rows."""
     values, name = column.values, column.name
     low, high = float(values.min()), float(values.max())
     if low == high:
         return None
     if column.kind != "number":
         return column
-    words = {word.casefold() for word in words_of(name)}
-    if words & set(_TIME) or is_date(name):
-        for least, most, parts in _SECONDS:
-            if least <= low and high <= most:
-                return EdgeColumn(name, "date", values / (parts * _SECONDS_A_DAY))
-    if "year" in words and low >= 1000 and high < 3000:
-        return EdgeColumn(name, "year", values)
+    if column.form == YEAR and is_year(name):
+        return replace(column, kind="year")
     counts_rows = high - low == len(values) - 1 and len(np.unique(values)) == len(values)
     is_whole = bool((values == np.round(values)).all())
     return None if counts_rows and is_whole and len(values) >= _MIN_ROWS else column

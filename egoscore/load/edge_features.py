@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.attributed_graph import AttributedGraph
-from egoscore.graph.feature_column import FeatureColumn, narrowed
+from egoscore.graph.feature_column import ROWS, FeatureColumn, narrowed
+from egoscore.graph.number_form import WHOLE
 from egoscore.load.edge_columns import EdgeColumn
 from egoscore.load.node_features import Features
 
@@ -118,27 +119,28 @@ def edge_features(
 def _features(column: EdgeColumn, side: Side) -> Iterator[tuple[FeatureColumn, Values]]:
     name, values = side.named(column.name), column.values[side.rows]
     around = (0.0, column.before, column.after)
+    of_one, of_all = column.form, WHOLE if column.form else ""  # years add up to no year
     if column.kind == "category":
         most, different = side.most_per_group(values.astype(np.int64), np.ones(len(values)))
         share = most / np.maximum(side.count, 1)
-        yield FeatureColumn(name, "weight", "how many different"), different
+        yield FeatureColumn(name, "weight", "how many different", form=WHOLE), different
         yield FeatureColumn(name, "weight", "share of the most frequent"), share
     elif column.kind in ("date", "year"):
         kind = "time" if column.kind == "date" else "weight"
         usual = float(np.median(values)) if len(values) else 0.0
-        yield FeatureColumn(name, kind, "first"), side.smallest(values, usual)
-        yield FeatureColumn(name, kind, "last"), side.largest(values, usual)
+        yield FeatureColumn(name, kind, "first", form=of_one), side.smallest(values, usual)
+        yield FeatureColumn(name, kind, "last", form=of_one), side.largest(values, usual)
     elif column.kind == "yes/no":
-        yield FeatureColumn(name, "weight", "how many"), side.total(values)
+        yield FeatureColumn(name, "weight", "how many", form=WHOLE), side.total(values)
         yield FeatureColumn(name, "weight", "share"), side.mean(values)
     else:
         total = side.total(values)
-        yield FeatureColumn(name, "weight", "total", *around), total
+        yield FeatureColumn(name, "weight", "total", *around, of_all), total
         if not column.is_named and float(np.mean(values == np.median(values))) > _NEARLY_ALL:
             return
         yield FeatureColumn(name, "weight", "mean", *around), side.mean(values)
-        yield FeatureColumn(name, "weight", "smallest", *around), side.smallest(values)
-        yield FeatureColumn(name, "weight", "largest", *around), side.largest(values)
+        yield FeatureColumn(name, "weight", "smallest", *around, of_one), side.smallest(values)
+        yield FeatureColumn(name, "weight", "largest", *around, of_one), side.largest(values)
         if (values >= 0).all():
             most, _ = side.most_per_group(side.partners, values)
             share = np.divide(most, total, out=np.zeros_like(total), where=total > 0)
@@ -184,7 +186,7 @@ def with_counts(
         for count, degree in zip(counts.values(), degrees, strict=True)
     ):
         return None
-    columns = tuple(FeatureColumn(name, "weight", "count") for name in counts)
+    columns = tuple(FeatureColumn(name, "weight", ROWS, form=WHOLE) for name in counts)
     features = graph.features if graph.columns else graph.features[:, :0]
     more = [count.astype(np.float32)[:, None] for count in counts.values()]
     titles = tuple(column.title for column in columns)
@@ -194,3 +196,9 @@ def with_counts(
         columns=(*graph.columns, *columns),
         feature_names=(*(graph.feature_names if graph.columns else ()), *titles),
     )
+
+
+def num_repeated(graph: AttributedGraph, counts: dict[str, NDArray[np.int64]]) -> int:
+    """How many rows repeat an edge, if without direction in either one."""
+    rows = int(next(iter(counts.values())).sum()) // (1 if graph.directed else 2)
+    return rows - graph.num_edges

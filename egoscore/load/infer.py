@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from egoscore.errors import InputError
 from egoscore.graph.category_codes import CategoryCodes
 from egoscore.graph.feature_column import narrowed
+from egoscore.graph.number_form import WHOLE, form_of, is_whole
+from egoscore.load.assigned_numbers import are_assigned
 from egoscore.load.cell_formats import (
     EXPORTED,
     MISSING,
@@ -24,7 +26,7 @@ from egoscore.load.cell_formats import (
     parse_most,
     present_cells,
 )
-from egoscore.load.column_names import is_date
+from egoscore.load.column_names import is_date, is_time
 from egoscore.load.dates import date_formats, days, parse_dates, parse_eight_digits, zone_traits
 from egoscore.load.numbers import Notation, are_codes, are_padded, number_formats, parse_numbers
 from egoscore.load.table import decoded, is_number, is_text
@@ -39,6 +41,9 @@ YES_NO = (
     *(("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off")),
     *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("s\u00ed", "no")),
 )
+# Since 1970: the least and the most that is a plausible time, and how many of them in a second.
+_SECONDS = ((1e8, 5e9, 1.0), (1e11, 5e12, 1e3))
+_SECONDS_A_DAY = 86_400.0
 _FIRST_DAY, _LAST_DAY = 19000101, 21001231  # in eight digits
 _MAX_SPELLINGS = 98  # of yes, no and nothing, by case and space
 _NEARLY_ALL, _HALF = 0.9, 0.5
@@ -66,6 +71,8 @@ class Column:
         offset: subtracted from the numbers so that float32 can hold them.
         damage: cells that could not be read as the others are and count as empty.
         before, after: the text around every number, which was removed.
+        form: how its numbers are written, as in `FeatureColumn`.
+        is_assigned: whether its numbers were handed out to the rows, as serial numbers are.
         codes: of the kind "frequency": which category each row has.
     """
 
@@ -80,6 +87,8 @@ class Column:
     damage: Damage | None = None
     before: str = ""
     after: str = ""
+    form: str = ""
+    is_assigned: bool = False
     codes: CategoryCodes | None = None
 
     @property
@@ -124,8 +133,14 @@ def numeric_column(
     _refuse_beyond_float32(name, values, table_name)
     numbers, offset = narrowed(values)
     numbers[is_missing] = 0.0
-    numeric = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
-    return replace(numeric, before=around[0], after=around[1])
+    found = Column(name, table_name, kind, (numbers,), is_missing, ("",), traits, offset)
+    if kind != "number":
+        return found
+    known = values[~is_missing]
+    if any(around):  # amounts of something
+        form = WHOLE if is_whole(known) else ""
+        return replace(found, before=around[0], after=around[1], form=form)
+    return replace(found, form=form_of(name, known), is_assigned=are_assigned(known))
 
 
 def _refuse_beyond_float32(name: str, values: NDArray[np.float64], table_name: str) -> None:
@@ -271,6 +286,22 @@ def _infer_text(
         found = text.mostly("number", formats, MAX_CATEGORIES, _NEARLY_ALL)
     found = found or text.mostly("date", date_formats, MAX_CATEGORIES, _NEARLY_ALL)
     return found or categories
+
+
+def as_moments(column: Column) -> Column:
+    """A column of seconds or milliseconds since 1970 as days, if its name suggests times."""
+    if column.kind != "number" or not (is_date(column.name) or is_time(column.name)):
+        return column
+    values = column.parts[0].astype(np.float64) + column.offset
+    known = values[~column.is_missing]
+    for least, most, parts in _SECONDS:
+        if least <= known.min() and known.max() <= most:
+            values[column.is_missing] = np.nan
+            days_since = values / (parts * _SECONDS_A_DAY)
+            found = numeric_column(column.name, "date", days_since, column.table_name)
+            assert isinstance(found, Column)
+            return replace(found, damage=column.damage)
+    return column
 
 
 def mostly_numbers(

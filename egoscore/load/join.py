@@ -135,7 +135,7 @@ def _refuse_mostly_unknown(
             "here)"
         )
     raise InputError(
-        f"{lost} of the {count} edges in {tables[0]} name nodes that are not in {tables[1]}; "
+        f"{lost} of the {count} edges in {tables[0]} refer to nodes that are not in {tables[1]}; "
         f"{reason}; name the right columns with {option('source')}, {option('target')} and "
         f"{option('id')}, or add a row for every such node, whose other cells may be empty."
     )

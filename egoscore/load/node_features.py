@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from egoscore.errors import InputError
 from egoscore.graph.category_codes import CategoryCodes
-from egoscore.graph.feature_column import FeatureColumn, is_code, with_unique_titles
+from egoscore.graph.feature_column import FeatureColumn, with_unique_titles
+from egoscore.graph.number_form import is_code
+from egoscore.load.assigned_numbers import have_equal_length
 from egoscore.load.column_names import find
 from egoscore.load.frequencies import as_frequencies
-from egoscore.load.infer import Column, Unusable, as_categories, infer_column
+from egoscore.load.infer import Column, Unusable, as_categories, as_moments, infer_column
 from egoscore.load.numbers import Notation, shows_decimal_commas, shows_decimal_points
 from egoscore.load.options import Options
 from egoscore.load.row_names import without_row_names
@@ -62,7 +64,7 @@ def read_features(
         _refuse_missing(columns, table)
     used = [column for column in columns if not _is_constant(column)]
     _note_kinds(used, table, notes)
-    codes = [c.name for c in used if c.kind == "number" and is_code(c.name)]
+    codes = [column.name for column in used if _may_be_codes(column, table)]
     if codes and options.features is None:
         notes.append(Note.warning("codes-as-numbers", table=table.name, columns=codes))
     for column in columns:
@@ -117,8 +119,8 @@ def _present(parameter: str, given: str, loaded: dict[str, pa.ChunkedArray], tab
     name = find(parameter, given, table)
     if name not in loaded:
         raise InputError(
-            f"{option(parameter)} names the column '{name}', which is no feature here; leave it "
-            f"out of {option(parameter)}."
+            f"{option(parameter)} names the column '{name}', which is not a feature here; remove "
+            f"it from {option(parameter)}."
         )
     return name
 
@@ -144,7 +146,7 @@ def _infer(
     if len(column) >= MANY_ROWS:
         del column
         release_memory()
-    return found
+    return as_moments(found) if isinstance(found, Column) else found
 
 
 def _refuse_damage(columns: list[Column], table: Table) -> None:
@@ -184,6 +186,13 @@ def _note_kinds(columns: list[Column], table: Table, notes: list[Note]) -> None:
             notes.append(column.info("column-frequencies", count=len(column.codes.names)))
         elif traits:
             notes.append(column.info("column-format", kind=column.kind, traits=traits))
+
+
+def _may_be_codes(column: Column, table: Table) -> bool:
+    """Whether numbers are called codes, or look like some where no column has a name."""
+    if column.kind != "number":
+        return False
+    return is_code(column.name) or (table.is_numbered and have_equal_length(column.known()))
 
 
 def _note_placeholder(column: Column, notes: list[Note]) -> None:
@@ -238,7 +247,7 @@ def _fill(
     else:
         yield from _values(column, is_missing, extra)
     if has_gaps:
-        fills = {"category": "no category", "yes/no": "mode"}
+        fills = {"category": "no category", "yes/no": "mode", "frequency": "frequency"}
         fill = "constant" if is_constant else fills.get(column.kind, "median")
         count = int(np.count_nonzero(is_missing))
         notes.append(column.info("column-missing", count=count, fill=fill))
@@ -256,8 +265,8 @@ def _values(
         values = np.concatenate([part, np.zeros(extra, dtype=np.float32)]) if extra else part
         if column.kind != "category" and is_missing.any():
             values[is_missing] = _typical(column.kind, part[~column.is_missing])
-        around = column.before, column.after
-        yield FeatureColumn(column.name, column.kind, detail, column.offset, *around), values
+        written = column.before, column.after, column.form
+        yield FeatureColumn(column.name, column.kind, detail, column.offset, *written), values
 
 
 def _typical(kind: str, known: NDArray[np.float32]) -> float:

@@ -21,17 +21,39 @@ from egoscore.notes import Note
 from egoscore.text import option
 
 _LEAST_PRESENT, _LEAST_DISTINCT = 0.5, 0.8  # shares of the nodes, and of their names
+_NEARLY_ALL = 0.95  # the same, of names that no header calls so
 _CLASSES = 2  # as many different texts may mark outliers
 
 
 def name_columns(table: Table, options: Options) -> list[str]:
     """The column that is given, then all whose names suggest it and that have no other purpose."""
     given = [] if options.name is None else [find("name", options.name, table)]
+    left = [column for column in _without_purpose(table, options) if column not in given]
+    return [*given, *suggested_names(left)]
+
+
+def _without_purpose(table: Table, options: Options) -> list[str]:
+    """The columns that no option names."""
     others = (options.id, options.label, *options.ignore, *options.categories)
     others = (*others, *(options.features or ()))
     used = named_in(table.columns, [other for other in others if other])
-    left = [column for column in table.columns if column not in (*used, *given)]
-    return [*given, *suggested_names(left)]
+    return [column for column in table.columns if column not in used]
+
+
+def _first_of_numbered(
+    loaded: dict[str, pa.ChunkedArray], table: Table, options: Options
+) -> list[str]:
+    """The first column of different texts where no column has a name that says more."""
+    if options.name is not None or not table.is_numbered:
+        return []
+    for column in [one for one in _without_purpose(table, options) if one in loaded]:
+        cells = _as_text(loaded[column], column, table, False)
+        if cells is None:
+            continue
+        present, _ = present_cells(cells)
+        if _may_be_names(present, len(cells), table, _NEARLY_ALL):
+            return [column]
+    return []
 
 
 def take_names(
@@ -47,7 +69,8 @@ def take_names(
     names are taken out of `loaded`, also those that only repeat the ids: they are no features.
     """
     ids, found = ids.cast(pa.string()), None
-    for column in [one for one in name_columns(table, options) if one in loaded]:
+    suggested = [one for one in name_columns(table, options) if one in loaded]
+    for column in suggested or _first_of_numbered(loaded, table, options):
         is_given = options.name is not None and folded(column) == folded(options.name)
         cells = _as_text(loaded[column], column, table, is_given)
         if cells is None:
@@ -83,12 +106,14 @@ def _as_text(column: pa.ChunkedArray, name: str, table: Table, is_given: bool) -
         ) from None
 
 
-def _may_be_names(present: pa.Array, size: int, table: Table) -> bool:
-    """Whether most nodes have a text, nearly all of these differ, and they are no numbers."""
+def _may_be_names(
+    present: pa.Array, size: int, table: Table, least: float = _LEAST_DISTINCT
+) -> bool:
+    """Whether most nodes have a text, at least a share of these differ, and none are numbers."""
     count = len(pc.unique(pc.utf8_lower(present)))
     if count <= _CLASSES or len(present) < _LEAST_PRESENT * size:
         return False
-    if count < _LEAST_DISTINCT * len(present):
+    if count < least * len(present):
         return False
     notation = Notation(table.separator)
     return parse_numbers(present, notation) is None and parse_dates(present) is None

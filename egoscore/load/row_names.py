@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from egoscore.graph.feature_column import is_code
-from egoscore.load.column_names import is_id
+from egoscore.graph.number_form import is_code
+from egoscore.load.column_names import is_id, is_measure
 from egoscore.load.infer import Column, Unusable
 from egoscore.load.table import Table
 
@@ -28,6 +28,8 @@ def without_row_names(found: Column, table: Table) -> Column | Unusable:
         is_whole = found.offset != 0 or bool((known == np.round(known)).all())
         if is_whole and len(np.unique(known)) > _NEARLY_ALL * len(known):
             return Unusable(found.name, "ids")
+    if found.is_assigned and not is_measure(found.name):
+        return Unusable(found.name, "ids")
     if found.kind == "category" and len(found.parts) >= _MIN_TEXTS:
         count = len(found.parts)
         if count > _NEARLY_ALL * (len(found.is_missing) - found.num_missing):

@@ -30,6 +30,7 @@ class Table(ABC):
         columns: the names of its columns, all different.
         notes: decisions made when it was opened.
         nameless: those of `columns` that are named by their position.
+        is_numbered: whether all columns are named by their position, as there is no header.
         index: those of `columns` that are the index of a pandas frame.
         separator: what separates cells in the file, "" if nothing does.
         may_be_empty: whether a graph without these edges is valid.
@@ -38,6 +39,7 @@ class Table(ABC):
 
     nameless: frozenset[str] = frozenset((INDEX,))
     index: frozenset[str] = frozenset()
+    is_numbered = False
     separator = ""
     may_be_empty = False
     bars: Bars = staticmethod(no_bars)

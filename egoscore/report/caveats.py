@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from egoscore.graph import AttributedGraph
+from egoscore.graph.feature_column import ROWS
 from egoscore.graph.scaling import standardised
 from egoscore.notes import Note
 from egoscore.thresholds import fence
@@ -59,11 +60,16 @@ def _trivial(graph: AttributedGraph, score: NDArray[np.float64]) -> list[Note]:
 
 
 def left_out(graph: AttributedGraph) -> list[Note]:
-    """Notes on edges that were dropped; `weight` is the title of a feature that counts them."""
-    weight = next((column.title for column in graph.columns if column.kind == "weight"), None)
+    """Notes on edges that were dropped; `weight` is the title of a feature that counts them.
+
+    There is none on repeated edges if their number is a feature: a note on loading says so.
+    """
+    of_edges = [column for column in graph.columns if column.kind == "weight"]
+    weight = next((column.title for column in of_edges if column.detail != ROWS), None)
+    has_rows = any(column.detail == ROWS for column in of_edges)
     dropped = {
         "self-loops-dropped": graph.dropped_self_loops,
-        "duplicates-dropped": graph.dropped_duplicates,
+        "duplicates-dropped": 0 if has_rows else graph.dropped_duplicates,
     }
     return [Note.info(c, count=count, weight=weight) for c, count in dropped.items() if count]
 

@@ -208,8 +208,8 @@ def show_explanation(found: Explanation, words: Vocabulary) -> None:
     known_as = "" if found.name is None else f"Its id is {brief(found.node, _LONGEST)}. "
     say(
         console,
-        f"{known_as}The score {numeral(found.score)} is {flag} higher than that of "
-        f"{percent(found.percentile)}% of the nodes. The ego-graph has "
+        f"{known_as}The score {numeral(found.score)} is {flag} higher than "
+        f"{percent(found.percentile)}% of all scores. The ego-graph has "
         f"{counted(found.ego_size, 'node')}.{contrast}",
     )
     width = min(console.width, _WIDEST)

@@ -16,6 +16,7 @@ _KINDS = {
     "date": "read as dates (days since 1970)",
 }
 _FILLS = {
+    "frequency": "treated as in a category of typical frequency",
     "median": "filled with the median",
     "mode": "filled with the more frequent value",
     "no category": "in none of its categories",
@@ -136,8 +137,8 @@ def _labels(table: str, column: str, known: int, count: int) -> str:
 
 
 def _isolated(table: str, count: int) -> str:
-    verb = "has" if count == 1 else "have"
-    return f"{counted(count, 'node')} of {table} {verb} no edges: kept."
+    verb, pronoun = ("has", "it is") if count == 1 else ("have", "they are")
+    return f"{counted(count, 'node')} of {table} {verb} no edges; {pronoun} kept."
 
 
 LOADING: dict[str, Callable[..., str]] = {
@@ -167,7 +168,7 @@ LOADING: dict[str, Callable[..., str]] = {
         f"{_column(table, column)} mixes types and is read as text."
     ),
     "undirected-file": lambda file: (
-        f"{file} declares its edges undirected, which takes precedence over {option('directed')}."
+        f"{file} declares its edges undirected, so it overrides {option('directed')}."
     ),
     "attribute-unused": lambda table, column: f"{table}: attribute '{column}' is not used.",
     # matrices
@@ -190,16 +191,16 @@ LOADING: dict[str, Callable[..., str]] = {
     # edges and ids
     "ends-guessed": _ends,
     "odd-end": lambda table, column, holds: (
-        f"{_column(table, column)} {_ODDITIES[holds]} but is taken as an end of the edges; if it "
-        f"is not, name the ends with {option('source')} and {option('target')}."
+        f"{_column(table, column)} {_ODDITIES[holds]} but is taken as an endpoint column; if it "
+        f"is not one, name the endpoint columns with {option('source')} and {option('target')}."
     ),
     "skipped-end": lambda table, column, holds: (
-        f"{_column(table, column)} {_ODDITIES[holds]}, so it is not taken as an end of the edges."
+        f"{_column(table, column)} {_ODDITIES[holds]}, so it is not taken as an endpoint column."
     ),
     "columns-unused": lambda table, columns: f"{table}: {_columns(columns)}.",
     "ids-guessed": lambda table, column: (
-        f"{table}: {'the index' if column is None else f'column {column!r}'} is used as node ids, "
-        "as it holds the ids of the edges."
+        f"{table}: {'the index' if column is None else f'column {column!r}'} is used as node ids "
+        "because its values match the edge table."
     ),
     "ids-whole-decimals": lambda table, column: (
         f"The ids in column '{column}' of {table} are whole numbers stored as decimals; 12.0 is "
@@ -211,7 +212,7 @@ LOADING: dict[str, Callable[..., str]] = {
     "ids-trimmed": lambda: "Ids match only without the spaces around them, so these are removed.",
     "ids-respelled": _respelled,
     "nodes-without-row-kept": lambda **fields: (
-        f"{_without_row(**fields)}: kept, with all features imputed."
+        f"{_without_row(**fields)}: kept; all their features are imputed."
     ),
     "nodes-without-row-dropped": _dropped,
     "isolated-nodes": _isolated,
@@ -230,11 +231,11 @@ LOADING: dict[str, Callable[..., str]] = {
         f"{_column(table, column)} holds {normal} and {outlier}; {outlier} means an outlier."
     ),
     "answer-left-out": lambda table, column: (
-        f"{_column(table, column)} looks like the answer and is left out; "
+        f"{_column(table, column)} looks like a label and is left out; "
         f"{option('label', column)} evaluates with it, {option('features')} uses it as a feature."
     ),
     "answer-not-binary": lambda table, column: (
-        f"{_column(table, column)} looks like the answer but holds values other than 0 and 1, so "
+        f"{_column(table, column)} looks like a label but holds values other than 0 and 1, so "
         f"it is left out; {option('features')} uses it as a feature."
     ),
     # features
@@ -254,7 +255,7 @@ LOADING: dict[str, Callable[..., str]] = {
     ),
     "column-missing": _missing,
     "codes-as-numbers": lambda table, columns: (
-        f"{table}: read as numbers although named like codes: {quoted(columns)}; "
+        f"{table}: read as numbers, but may be codes: {quoted(columns)}; "
         f"{option('categories')} reads every value as a category, {option('ignore')} leaves "
         "columns out."
     ),
@@ -270,12 +271,12 @@ LOADING: dict[str, Callable[..., str]] = {
         f"Columns of the edges become features of the nodes: {quoted(columns)}"
         f"{', sent and received' if directed else ''}; {option('ignore')} leaves columns out."
     ),
-    "edges-counted": lambda columns: (
-        "Edges are repeated. The graph has each of them once; the number of rows is a feature: "
-        f"{quoted(columns)}."
+    "edges-counted": lambda columns, count: (
+        f"{counted(count, 'repeated edge')} {are(count)} counted: the graph has each edge once, "
+        f"and the number of rows is a feature ({quoted(columns)})."
     ),
     "structural-features": lambda: (
-        "There are no features, so they are computed from the graph: number of neighbours, "
+        "There are no features, so structural ones are computed: number of neighbours, "
         "clustering, shared neighbours, neighbours' degrees, return probabilities, core number."
     ),
 }

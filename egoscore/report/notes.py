@@ -18,10 +18,13 @@ def render(note: Note) -> str:
     return SENTENCES[note.code](**note.fields)
 
 
-def _dropped(thing: str) -> Sentence:
+def _dropped(thing: str, how: str) -> Sentence:
+    """A sentence on edges of which the graph has none, or one each; features may count them all."""
+
     def sentence(count: int, weight: str | None = None) -> str:
-        counts = f", but features such as '{weight}' count them" if weight else ""
-        return f"{counted(count, thing)} {'was' if count == 1 else 'were'} left out{counts}."
+        if weight:
+            return f"{counted(count, thing)} {are(count)} counted in features such as '{weight}'."
+        return f"{counted(count, thing)} {'was' if count == 1 else 'were'} {how}."
 
     return sentence
 
@@ -46,7 +49,7 @@ def _may_be_chance(
 
 
 def evidence(reliability: Note) -> str:
-    """What the level of reliability follows from: the first warning, or all in favour."""
+    """What the level of reliability follows from: the first warning, or all that supports it."""
     told = [render(Note(**note)) for note in reliability.fields["because"]]
     if reliability.fields["level"] == "good":
         return " ".join(told)
@@ -72,8 +75,8 @@ def _stability(rest: str) -> Sentence:
 
 def _many_far_out(count: int, nodes: int) -> str:
     return (
-        f"{count:,} of {counted(nodes, 'node')} have scores far above the others; so many are "
-        "a group of their own rather than outliers."
+        f"{count:,} of {counted(nodes, 'node')} have scores far above the others: too many to be "
+        "outliers; they may be a group of their own."
     )
 
 
@@ -131,13 +134,14 @@ def _too_few_nodes(nodes: int) -> str:
 def _significant(count: int, nodes: int, rate: float) -> str:
     if not count:
         return (
-            "No node is significant: none stands out so far that this mark would be reliable. Many "
-            "outliers hide each other, and in a small graph hardly any node can be significant. "
+            "No node is significant: no score is extreme enough to be reliable by itself. Many "
+            "outliers mask each other, and in a small graph hardly any node can be significant. "
             "Still review the highest nodes first."
         )
     return (
         f"{count:,} of {counted(nodes, 'node')} {are(count)} significant; review these first. "
-        f"About {100 * rate:g}% of such marks are wrong, more in graphs of a few hundred nodes."
+        f"About {100 * rate:g}% of the significant nodes are false positives, more in graphs of a "
+        "few hundred nodes."
     )
 
 
@@ -163,8 +167,8 @@ def _share(threshold: float, share: float) -> str:
 
 SENTENCES: dict[str, Sentence] = {
     **LOADING,
-    "self-loops-dropped": _dropped("self-loop"),
-    "duplicates-dropped": _dropped("repeated edge"),
+    "self-loops-dropped": _dropped("self-loop", "left out"),
+    "duplicates-dropped": _dropped("repeated edge", "merged"),
     "agreement-of-questions": _agreement,
     "list-may-be-chance": _may_be_chance,
     "reliability": _reliability,
@@ -172,7 +176,7 @@ SENTENCES: dict[str, Sentence] = {
     "ranking-partly-stable": _stability("; the others depend on details of the data"),
     "ranking-unstable": _stability("; the list depends on details of the data"),
     "nothing-far-out": lambda nodes: (
-        f"None of the {nodes:,} scores is far above the others; the list has no clear beginning."
+        f"None of the {nodes:,} scores is far above the others; no nodes clearly stand out."
     ),
     "many-far-out": _many_far_out,
     "causes-of-highest": _causes,
@@ -180,7 +184,7 @@ SENTENCES: dict[str, Sentence] = {
     "networks-unused": _networks_unused,
     "neighbours-tell-nothing": lambda explained: (
         "Similarity to neighbours is not scored, because neighbours say almost nothing about a "
-        "node of this graph."
+        "node in this graph."
     ),
     "amounts": lambda columns: (
         f"Amounts are compared by ratio instead of difference: {quoted(columns)}."

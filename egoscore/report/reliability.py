@@ -17,7 +17,7 @@ _EVIDENCE = ("ranking-stable", "agreement-of-questions")
 
 
 def reliability(caveats: Sequence[Note], reading: Sequence[Note]) -> Note:
-    """The level, and the notes it follows from: all warnings, or else what speaks for the list."""
+    """The level, and the notes it follows from: all warnings, or else what supports the list."""
     warnings = [note for note in (*caveats, *reading) if note.severity == "warning"]
     warnings.sort(key=lambda note: note.code not in _POOR)
     if not warnings:

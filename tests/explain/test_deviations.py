@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from egoscore.detectors.conditional.explain import fit_usual_errors
-from egoscore.explain.deviations import Ranges, Units, largest_deviations
+from egoscore.explain.deviations import Ranges, Units, deviation_of, largest_deviations
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.graph.feature_column import FeatureColumn
 
@@ -168,3 +168,9 @@ def test_weights_are_there_where_a_column_of_nodes_with_their_name_is_not():
     assert [one.observed for one in found] == ["50", "missing", "missing"]
     usual = fit_usual_errors(np.random.default_rng(0).normal(size=(50, 3)), columns, 0)
     assert [group.tolist() for group in usual.groups] == [[0, 1], [2]]
+
+
+def test_of_years_and_codes_there_are_no_multiples():
+    for form, is_amount in (("", True), ("whole", True), ("year", False), ("code", False)):
+        column = FeatureColumn("a", form=form)
+        assert deviation_of(column, 2000.0, 1000.0, 3.0, 0.0).is_amount is is_amount

@@ -143,9 +143,10 @@ class TestName:
         ("written", "meant"),
         [
             ("anna smth", ["Anna Smith"]),
-            ("BOB", ["Bob"]),
             ("acc-9", ["acc-1", "acc-2", "acc-3"]),
             ("liberty", ["Newark Liberty International Airport"]),
+            ("airport newark", ["Newark Liberty International Airport"]),
+            ("new ark", ["Newark Liberty International Airport"]),
         ],
     )
     def test_close_ids_and_names_are_suggested(self, written, meant):
@@ -153,3 +154,36 @@ class TestName:
         message = refusal(network(3, ["acc-1", "acc-2", "acc-3"], names), written)
         assert all(repr(one) in message for one in meant)
         assert message.count("'") == 2 + 2 * len(meant)
+
+    @pytest.mark.parametrize(
+        ("written", "meant"),
+        [
+            ("orlando sanford", "Orlando Sanford International Airport"),
+            ("Ohare", "Chicago O'Hare International Airport"),
+            ("o\u2019hare", "Chicago O'Hare International Airport"),
+            ("orland", "\u00d8rland Airport"),
+            ("st etienne", "Saint-\u00c9tienne"),
+        ],
+    )
+    def test_names_with_all_words_come_before_those_that_look_alike(self, written, meant):
+        names = [
+            *("Portland Airport", "\u00d8rland Airport", "Obando Airport", "Saint-\u00c9tienne"),
+            *("Orlando Sanford International Airport", "Chicago O'Hare International Airport"),
+        ]
+        ids = ["OHE", "HRE", "ETI", "ORL", "ORD", "SFB"]
+        message = refusal(network(6, ids, names), written)
+        assert message.index("did you mean") < message.index(meant)
+        assert "OHE" not in message
+
+    def test_whole_words_come_first(self):
+        names = ["Romanian Rome", "Romance", "Rom"]
+        assert "'Rom', 'Romance' or 'Romanian Rome'" in refusal(network(3, names=names), " rom-")
+
+    @pytest.mark.parametrize(
+        "written", ["chicago o'hare", " Chicago O'Hare ", "CHICAGO O'HARE", "Chic\u00e1go O'Hare"]
+    )
+    def test_case_accents_and_space_around_a_unique_name_do_not_matter(self, written):
+        graph = network(3, [7, 8, 9], ["Miami", "Chicago O'Hare", "miami"])
+        assert row_of(graph, written) == 1
+        assert row_of(graph, "miami") == 2
+        assert "'7', '9'" in refusal(graph, "MIAMI")

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from egoscore.graph import AttributedGraph
 from egoscore.graph.feature_column import FeatureColumn
+from egoscore.graph.number_form import WHOLE, YEAR
 
 NAMES = ["ann", "bob", "cat", "dan", "eve"]
 X = np.array([[1.0, 2.0], [3.0, 4.5], [5.0, -6.0], [7.0, 8.0], [0.0, 0.25]])
@@ -321,10 +322,16 @@ class TestDescribed:
     """What the features are to the user."""
 
     def test_without_a_description_all_are_numbers(self):
-        graph = AttributedGraph.from_edges([[0], [1]], np.ones((2, 2)), feature_names=["a", "b"])
+        half = np.full((2, 2), 0.5)
+        graph = AttributedGraph.from_edges([[0], [1]], half, feature_names=["a", "b"])
         assert graph.columns == ()
         assert graph.described == (FeatureColumn("a"), FeatureColumn("b"))
         assert not graph.is_structural
+
+    def test_years_and_counts_in_an_array_are_described(self):
+        values = np.array([[1999, 2], [2004, 7]])
+        graph = AttributedGraph.from_edges([[0], [1]], values, feature_names=["year", "children"])
+        assert [column.form for column in graph.described] == [YEAR, WHOLE]
 
     def test_a_description_is_kept(self):
         columns = (FeatureColumn("a", "date"), FeatureColumn("b", "yes/no"))
@@ -396,5 +403,5 @@ def test_digits_that_float32_has_not_are_kept_beside_an_offset(pyg_data, dtype):
 def test_what_is_given_in_float32_or_does_not_vary_has_no_offset():
     for values in (SECONDS.astype(np.float32), np.full((5, 2), 0.1)):
         graph = AttributedGraph.from_edges(EDGES, values)
-        assert graph.columns == ()
+        assert not graph.offsets.any()
         np.testing.assert_array_equal(graph.features, values.astype(np.float32))

@@ -183,7 +183,7 @@ class TestEdges:
 
     def test_fractions_are_not_names(self):
         message = refusal(from_edges, [[0.5], [1.5]], ids=[0.5, 1.5, 2.5, 3.5])
-        assert "whole numbers" in message
+        assert "row numbers" in message
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
     def test_every_kind_of_whole_number_will_do(self, dtype):

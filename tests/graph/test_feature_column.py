@@ -14,6 +14,7 @@ from egoscore.graph.feature_column import (
     narrowed,
     with_unique_titles,
 )
+from egoscore.graph.number_form import CODE, WHOLE, YEAR
 
 
 class TestTitle:
@@ -106,6 +107,9 @@ class TestTwoValues:
             (1.0, 2.0, ("1", "2")),
             (31_000.25, 31_000.5, ("31,000.2", "31,000.5")),
             (7.0, 7.0, ("7", "7")),
+            (1.5, 1.154e-10, ("1.5", "0")),
+            (1e12, 1000.0, ("1,000,000,000,000", "1,000")),
+            (2e-9, 3e-9, ("2e-09", "3e-09")),
         ],
     )
     def test_they_have_the_digits_that_tell_them_apart(self, first, second, shown):
@@ -173,30 +177,36 @@ def test_two_values_have_no_digits_beyond_single_precision():
     assert FeatureColumn("x").show_both(single, 0.3) == ("0.3", "0.3")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("year", 1997.0, "1997"),
-        ("birth_year", 1850.0, "1850"),
-        ("yearly income", 1997.0, "1,997"),
-        ("year", 12000.0, "12,000"),
-        ("amount", 1997.0, "1,997"),
-        ("Baujahr", 1997.0, "1997"),
-        ("year_founded", 1850.0, "1850"),
-        ("zip", 80331.0, "80331"),
-        ("AirportID", 1234567.0, "1234567"),
-        ("code", 12.5, "12.5"),
-        ("id", -12345.0, "-12345"),
-        ("idea", 12345.0, "12,345"),
-    ],
-)
-def test_years_and_codes_have_no_comma(name, value, text):
-    assert FeatureColumn(name).show(value) == text
+class TestForm:
+    @pytest.mark.parametrize("form", [YEAR, CODE])
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (1997.0, "1997"),
+            (12_000.0, "12000"),
+            (2017.1, "2017"),
+            (-12_345.0, "-12345"),
+            (7.0, "7"),
+        ],
+    )
+    def test_years_and_codes_are_whole_and_have_no_separators(self, form, value, text):
+        column = FeatureColumn("founded", form=form)
+        assert column.show(value) == text
+        assert column.show_both(value, value) == (text, text)
+        assert column.value(value) == float(text)
 
+    @pytest.mark.parametrize(
+        ("value", "text"), [(1.385e-4, "0"), (-1e-10, "0"), (0.434, "0.43"), (12_345.6, "12,346")]
+    )
+    def test_beside_whole_numbers_two_decimals_are_enough(self, value, text):
+        column = FeatureColumn("a", form=WHOLE)
+        assert column.show(value) == column.show_both(1.0, value)[1] == text
+        assert column.value(value) == pytest.approx(round(value, 2), abs=0.01)
 
-def test_ids_with_an_offset_have_all_their_digits():
-    assert FeatureColumn("page_id", offset=145_647_315_578_475.0).show(7.0) == "145647315578482"
-    assert FeatureColumn("zip").show_both(80331.0, 80332.0) == ("80331", "80332")
+    def test_ids_with_an_offset_have_all_their_digits(self):
+        column = FeatureColumn("page_id", offset=145_647_315_578_475.0, form=CODE)
+        assert column.show(7.0) == "145647315578482"
+        assert column.value(7.0) == 145_647_315_578_482.0
 
 
 def test_of_what_single_precision_does_not_hold_seven_digits_are_told():

@@ -1,5 +1,7 @@
 """Columns of ids: of the ends of edges and of the nodes, by name, by content or by position."""
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -7,7 +9,7 @@ import pytest
 
 from egoscore.load import Options, read_tables
 from egoscore.load.column_names import PAIRS
-from egoscore.load.column_roles import find_ends
+from egoscore.load.column_roles import find_endpoints
 from egoscore.load.csv import CsvTable
 from egoscore.load.table import INDEX, ArrowTable
 
@@ -19,7 +21,7 @@ def table(*names):
 
 
 def ends(edges, options=None, notes=None, nodes=None):
-    return find_ends(edges, nodes, options or Options(), [] if notes is None else notes)
+    return find_endpoints(edges, nodes, options or Options(), [] if notes is None else notes)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -103,7 +105,7 @@ def test_ids_are_found_in_every_kind_of_table(tmp_path, noted):
 
 def test_the_names_count_more_than_what_columns_hold(read, refusal):
     edges = "source,target,p,q\n1,2,ann,bob\n2,3,bob,cid\n"
-    assert "name nodes that are not in" in refusal(read, edges, NODES)
+    assert "refer to nodes that are not in" in refusal(read, edges, NODES)
 
 
 @pytest.mark.parametrize("options", [{"weight": "n"}, {"ignore": ("N",)}])
@@ -240,17 +242,17 @@ def test_ids_as_given(read, refusal):
 
 def test_no_column_of_ids_is_told(read, refusal):
     message = refusal(read, EDGES, "x,y\n1,2\n2,3\n")
-    assert "that names the nodes as the edges do in 'source' and 'target' ('a' and 'b')" in message
+    assert "'source' and 'target' of the edges refer to ('a' and 'b')" in message
 
 
 def test_ids_that_are_there_twice_are_told(read, refusal):
     message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,b\n4,c\n")
-    assert "'code' would, but some ids occur twice, such as 'b': drop such rows." in message
+    assert "'code' matches, but some ids occur twice, such as 'b': drop such rows." in message
 
 
 def test_ids_that_are_empty_are_told(read, refusal):
     message = refusal(read, EDGES, "x,code\n1,a\n2,b\n3,\n4,c\n")
-    assert "'code' would, but some of its cells are empty: fill in or drop such rows." in message
+    assert "'code' matches, but some of its cells are empty: fill in or drop such rows." in message
 
 
 def test_exchanged_tables_are_noticed(read, refusal):
@@ -293,7 +295,7 @@ def test_exchanged_tables_are_noticed_by_what_they_hold(read, refusal):
     accounts = "Konto,Umsatz\n" + "".join(f"k{i},{i}\n" for i in range(9))
     payments = "Zahler,Betrag\n" + "".join(f"k{i % 9},{i}\n" for i in range(40))
     message = refusal(read, accounts, payments)
-    assert "'Zahler' would, but most ids occur several times" in message
+    assert "'Zahler' matches, but most ids occur several times" in message
     assert message.endswith("perhaps `edges=` and `nodes=` are swapped.")
 
 
@@ -302,4 +304,32 @@ def test_a_row_that_is_there_twice_does_not_hide_the_ends_of_the_edges(read, ref
     names = [*(f"u{i}" for i in range(6)), *(f"p{i}" for i in range(7))]
     nodes = "".join(f"{name},{place + 50}\n" for place, name in enumerate([*names, "u1"]))
     message = refusal(read, edges, f"key,value\n{nodes}")
-    assert "'key' would, but some ids occur twice, such as 'u1': drop such rows." in message
+    assert "'key' matches, but some ids occur twice, such as 'u1': drop such rows." in message
+
+
+class TestEdgesReferToAnotherColumn:
+    EDGES = "from,to\n0,1\n1,2\n2,3\n3,4\n"
+    NODES = "id,age,new_id\n901,30,2\n902,41,0\n903,35,1\n904,28,4\n905,61,3\n"
+
+    def test_a_column_with_their_ids_is_taken_rather_than_one_called_id(self, read, noted):
+        reading = read(self.EDGES, self.NODES)
+        assert reading.graph.ids.tolist() == [2, 0, 1, 4, 3]
+        assert noted(reading, "ids-guessed", column="new_id")
+        assert reading.graph.feature_names == ("age",)
+
+    def test_the_one_called_id_is_taken_if_it_has_some_of_them(self, read, noted):
+        reading = read("from,to\n901,1\n902,2\n903,3\n904,4\n", self.NODES)
+        assert reading.graph.ids.tolist()[:5] == [901, 902, 903, 904, 905]
+
+    def test_so_it_is_if_the_user_says_so(self, read, refusal):
+        assert "902" in refusal(read, self.EDGES, self.NODES, id="id")
+
+
+def test_the_edges_of_a_real_table_refer_to_its_second_column_of_ids(noted):
+    folder = Path(__file__).resolve().parents[3] / "shared/data/tables/twitch_de"
+    if not folder.exists():
+        pytest.skip("the real tables are not here")
+    reading = read_tables(folder / "edges.csv.gz", folder / "nodes.csv.gz")
+    assert noted(reading, "ids-guessed", column="new_id")
+    assert {column.name for column in reading.graph.columns} >= {"days", "views"}
+    assert noted(reading, "column-unusable", column="id", reason="ids")

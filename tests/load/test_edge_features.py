@@ -161,3 +161,18 @@ def test_features_that_are_named_leave_out_the_edges(read):
     nodes = "id,x,y\na,1,2\nb,2,4\nc,4,3\n"
     assert read(edges, nodes, features=("x",)).graph.feature_names == ("x",)
     assert len(read(edges, nodes, features=("x",), weight="sum").graph.feature_names) == 6
+
+
+@pytest.mark.parametrize(("directed", "count"), [(False, 3), (True, 2)])
+def test_repeated_edges_are_told_with_their_number(read, noted, directed, count):
+    edges = "source,target\na,b\na,b\na,b\nb,a\nb,c\nc,d\nd,d\n"
+    assert noted(read(edges, directed=directed), "edges-counted", count=count)
+
+
+def test_years_of_edges_are_years_and_amounts_add_up(read):
+    rows = "".join(f"n{i},n{i + 1},{2000 + i % 17},{1800 + i},{i}\n" for i in range(40))
+    columns = read(f"source,target,year,paid,views\n{rows}n3,n5,20015,1999,3\n").graph.columns
+    forms = {column.title: column.form for column in columns}
+    assert (forms["year (first)"], forms["year (last)"]) == ("year", "year")
+    assert (forms["paid (total)"], forms["paid (mean)"]) == ("whole", "")
+    assert (forms["views (total)"], forms["views (share of the largest partner)"]) == ("whole", "")

@@ -69,6 +69,13 @@ def test_the_codes_are_kept_with_the_nodes():
     assert [None if code < 0 else kind.names[code] for code in kind.codes] == values
 
 
+def test_a_missing_category_has_no_median(noted):
+    _, values, edges, nodes = random_tables(0.1)
+    count = values.count(None)
+    reading = read_tables(edges, nodes)
+    assert noted(reading, "column-missing", column="kind", count=count, fill="frequency")
+
+
 def test_nodes_without_a_row_have_no_category():
     _, _, edges, nodes = random_tables()
     graph = read_tables(edges, nodes.iloc[:150]).graph

@@ -323,7 +323,7 @@ class TestWithoutEdges:
 
     def test_without_attributes_either_there_is_nothing_to_judge(self, refusal):
         message = refusal(AttributedGraph.from_networkx, nx.empty_graph(4))
-        assert message == "The graph has neither edges nor features; it needs one of them."
+        assert message == "The graph has neither edges nor features; it needs at least one of them."
 
 
 def test_attributes_that_are_written_alike_are_told(refusal):

@@ -173,7 +173,7 @@ def test_only_what_does_not_differ_is_the_same_everywhere(read, noted):
 
 def test_gaps_beside_an_offset_are_filled_with_the_median(read):
     seconds = [1_700_000_000, 1_700_000_001, 1_700_000_005, None]
-    graph = read(EDGES, nodes(at=seconds), impute="median").graph
+    graph = read(EDGES, nodes(a=seconds), impute="median").graph
     assert graph.features[:, 0].tolist() == [-1, 0, 4, 0]
     assert graph.columns[0].offset == 1_700_000_001
 
@@ -197,9 +197,23 @@ MANY = [f"n{i}" for i in range(50)]
 CHAIN = "source,target\n" + "".join(f"{a},{b}\n" for a, b in pairwise(MANY))
 
 
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_seconds_since_1970_are_dates_if_they_are_called_times(read, noted, unit):
+    moments = [None, *range(1_600_000_000 * unit, 1_600_300_000 * unit, 6000 * unit)][:50]
+    frame = pd.DataFrame({"id": MANY, "created_at": moments, "paid": moments}).astype(
+        dict.fromkeys(("created_at", "paid"), "Int64")
+    )
+    reading = read(CHAIN, frame.to_csv(index=False))
+    columns = {column.title: column for column in reading.graph.columns}
+    assert (columns["created_at"].kind, columns["paid"].kind) == ("date", "number")
+    place = reading.graph.feature_names.index("created_at")
+    assert columns["created_at"].show(float(reading.graph.features[1, place])) == "2020-09-13"
+    assert "created_at is missing" in columns
+
+
 def damaged(**cells):
     """A table of fifty nodes; `cells` are columns with (row, cell) pairs that are no numbers."""
-    frame = pd.DataFrame({"id": MANY, "fine": range(50)})
+    frame = pd.DataFrame({"id": MANY, "fine": np.arange(50) ** 2})
     for name, bad in cells.items():
         column = [str(20 + i) for i in range(50)]
         for row, cell in bad:
@@ -294,7 +308,7 @@ def test_categories_must_be_features_and_few(read, refusal):
     message = refusal(read, edges, many, categories=("n",))
     assert "is text with 30 distinct values" in message
     assert message.endswith("leave it out of `categories=`.")
-    assert "no feature here" in refusal(read, edges, many, categories=("id",))
+    assert "not a feature here" in refusal(read, edges, many, categories=("id",))
     assert "does not have" in refusal(read, edges, many, categories=("colour",))
 
 

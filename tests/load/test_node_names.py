@@ -116,6 +116,33 @@ class TestDetected:
         assert with_names.fingerprint() == without.fingerprint()
 
 
+class TestWithoutHeader:
+    EDGES = "1,2\n2,3\n3,4\n4,5\n5,6\n"
+    NODES = "\n".join(
+        f"{node},{age},{town},{name},{name.lower()}@b.org"
+        for node, age, town, name in zip(
+            range(1, 7), (31, 45, 52, 28, 39, 60), "ABABAB", PEOPLE, strict=True
+        )
+    )
+
+    def test_the_first_column_of_different_texts_has_the_names(self, read, noted):
+        reading = read(self.EDGES, self.NODES)
+        assert reading.graph.names.tolist() == list(PEOPLE)
+        assert noted(reading, "names", column="column 4")
+        assert {column.name for column in reading.graph.columns} == {"column 2", "column 3"}
+
+    def test_another_one_can_be_chosen(self, read):
+        graph = read(self.EDGES, self.NODES, name="column 5").graph
+        assert graph.names[0] == "ann@b.org"
+        graph = read(self.EDGES, self.NODES, ignore=("column 4", "column 5")).graph
+        assert graph.names is None
+
+    def test_columns_that_have_names_are_known_by_these(self, read):
+        columns = ("id", "age", "town", "called", "mail")
+        graph = read(self.EDGES, self.NODES, node_columns=columns).graph
+        assert graph.names[0] == "ann@b.org"
+
+
 class TestChosen:
     def test_any_column_can_be_named(self, read, noted):
         reading = read(EDGES, nodes(city=("Rome", *["Oslo"] * 5), name=PEOPLE), name="City")

@@ -54,8 +54,66 @@ def test_ids_with_more_digits_than_single_precision_and_gaps_are_no_feature(tmp_
 @pytest.mark.parametrize(
     ("name", "values"),
     [
+        ("row", np.arange(40)),
+        ("nth", RNG.permutation(40) + 50_000),
+        ("step", RNG.permutation(40) * 25 + 300),
+        ("scattered", RNG.choice(np.arange(60), 40, replace=False)),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_numbers_that_were_handed_out_are_no_feature(tmp_path, noted, name, values, ending):
+    reading = read(tmp_path, ending, **{name: values})
+    assert reading.graph.feature_names == ("x",)
+    assert noted(reading, "column-unusable", column=name, reason="ids")
+    asked = read(tmp_path, ending, options=Options(features=("x", name)), **{name: values})
+    assert asked.graph.feature_names == ("x", name)
+
+
+@pytest.mark.parametrize(
+    ("values", "are_codes"),
+    [
+        (RNG.choice(9 * 10**8, 400, replace=False) + 10**8, True),
+        (RNG.choice(10**10, 400, replace=False) + 9_780_000_000_000, True),
+        (np.rint(RNG.normal(525_000_000, 10**6, size=400)), False),  # millionths of a degree
+        (np.rint(RNG.lognormal(22, 0.4, size=400)), False),  # amounts
+        (RNG.choice(10**8, 400, replace=False) + 1_600_000_000, False),  # seconds since 1970
+        (RNG.choice(10**11, 400, replace=False) + 1_600_000_000_000, False),  # milliseconds
+        (RNG.choice(10**8, 400, replace=False), False),
+    ],
+)
+def test_long_codes_are_told_from_measures_by_their_values(values, are_codes):
+    nodes = pd.DataFrame({"id": range(400), "x": RNG.normal(size=400), "field": values})
+    graph = read_tables(pd.DataFrame({"source": [0, 1], "target": [1, 2]}), nodes).graph
+    assert graph.feature_names == (("x",) if are_codes else ("x", "field"))
+
+
+def test_where_there_are_no_names_what_may_be_codes_is_warned_of(write, noted):
+    postcodes, ages = RNG.integers(10_000, 99_999, 40), RNG.integers(18, 99, 40)
+    rows = zip(range(40), postcodes, ages, RNG.normal(size=40), strict=True)
+    nodes = write("nodes.csv", "\n".join(",".join(map(str, row)) for row in rows))
+    edges = write("edges.csv", "\n".join(f"{i},{i + 1}" for i in range(39)))
+    reading = read_tables(edges, nodes)
+    assert noted(reading, "codes-as-numbers", columns=["column 2"])
+
+
+@pytest.mark.parametrize("name", ["ref", "reference", "isbn"])
+def test_neither_are_references(tmp_path, noted, name):
+    values = RNG.choice(10**7, 40, replace=False)
+    assert noted(read(tmp_path, **{name: values}), "column-unusable", column=name, reason="ids")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
         ("views", UNIQUE),
-        ("paid", UNIQUE),
+        ("views", RNG.permutation(40)),
+        ("paid", RNG.choice(10**4, 40, replace=False)),
+        ("world_rank", RNG.permutation(40)),
+        ("money", RNG.choice(10**6, 40, replace=False) + 10**9),
+        ("lat", RNG.choice(10**6, 40, replace=False) + 525_000_000),
+        ("lived", np.rint(RNG.lognormal(23, 2, size=40))),
+        ("seen", RNG.choice(10**8, 40, replace=False) + 1_600_000_000),  # seconds since 1970
+        ("half", np.arange(40) / 2 + 0.5),
         ("zip", UNIQUE // 40),
         ("body_id", UNIQUE + 0.5),
     ],

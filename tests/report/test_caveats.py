@@ -101,8 +101,9 @@ class TestLeftOut:
         assert graph.features[:, 0].tolist() == [3.0, 7.0, 12.0]  # the totals of a, b and c
         for note in left_out(graph):
             assert note.fields == {"count": 1, "weight": "paid (total)"}
-        for note in left_out(AttributedGraph.from_tables(edges, ignore="paid")):
-            assert note.fields == {"count": 1, "weight": "edges (count)"}
+        (loops,) = left_out(AttributedGraph.from_tables(edges, ignore="paid"))
+        assert loops.code == "self-loops-dropped"  # the number of rows does not count them
+        assert loops.fields == {"count": 1, "weight": None}
         for note in left_out(unlinked(5, ((0, 0, 0), (1, 1, 0)))):
             assert note.fields == {"count": 1, "weight": None}
 

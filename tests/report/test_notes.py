@@ -112,7 +112,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     ),
     "weights-missing": (OF_COLUMN | {"count": 9}, ("9 edges", "median")),
     "edge-features": ({"columns": ["amount"], "directed": True}, ("'amount'", "received")),
-    "edges-counted": ({"columns": ["edges sent"]}, ("'edges sent'", "repeated")),
+    "edges-counted": ({"columns": ["edges sent"], "count": 93}, ("'edges sent'", "93 repeated")),
     "structural-features": ({}, ("features", "clustering")),
     "self-loops-dropped": ({"count": 1, "weight": None}, ("1 self-loop",)),
     "duplicates-dropped": ({"count": 1234, "weight": "amount"}, ("1,234 repeated edges",)),
@@ -236,7 +236,8 @@ class TestVariants:
     def test_weights_of_dropped_edges_count(self):
         fields = {"count": 2, "weight": "amount"}
         assert "'amount'" in render(Note.info("self-loops-dropped", **fields))
-        assert "weight" not in render(Note.info("self-loops-dropped", count=2, weight=None))
+        assert "counted" in render(Note.info("duplicates-dropped", **fields))
+        assert "merged" in render(Note.info("duplicates-dropped", count=2, weight=None))
 
     def test_nouns_and_verbs_agree_with_one(self):
         one = AGREEMENT | {"found": 1}

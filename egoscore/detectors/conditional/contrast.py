@@ -40,7 +40,7 @@ def unlike(
         return ()
     theirs = others.mean(axis=0)
     sizes = (own - theirs) / deviation
-    values = units.scaling.unscale(theirs.astype(np.float64))
+    values = units.ranges.clip(units.scaling.unscale(theirs.astype(np.float64)))
     flags = zip(units.columns, raw, strict=True)
     filled = {column.name for column, value in flags if column.kind == "missing" and value}
     found: dict[str, Deviation] = {}

@@ -13,6 +13,7 @@ from egoscore.text import counted
 
 _HIGH_PERCENTILE = 95.0
 _MOST_EXTREMES = 2  # that are named
+_SHARES = ("yes/no", "category")  # of the neighbours, where a node has yes or no
 
 
 def _far(deviations: Sequence[Deviation]) -> list[Deviation]:
@@ -67,7 +68,7 @@ def _company(reasons: Reasons) -> tuple[str, str]:
     clause, short = "it differs from its neighbours", f"differs from its neighbours{mostly}"
     if measured["dirichlet_energy"] >= _HIGH_PERCENTILE:
         more = multiple(reasons.energy_actual, reasons.energy_expected)
-        if more:
+        if more and not _is_beside_zero(reasons.unlike):
             clause += f" {more} times as much as expected"
             short = f"differs {more} times as much from its neighbours as expected"
             short += f", mostly{mostly}" if mostly else ""
@@ -76,9 +77,14 @@ def _company(reasons: Reasons) -> tuple[str, str]:
     return clause + (f", most of all from {_listed(strangers)}" if strangers else ""), short
 
 
+def _is_beside_zero(unlike: Sequence[Deviation]) -> bool:
+    """Whether the neighbours have zero where a node differs most: that is no measure of more."""
+    return bool(unlike) and unlike[0].expected_value == 0.0 and unlike[0].kind not in _SHARES
+
+
 def _contrast(one: Deviation) -> str:
     """The value of a node next to those of its neighbours."""
-    if one.kind not in ("yes/no", "category") or one.expected_value is None:
+    if one.kind not in _SHARES or one.expected_value is None:
         return f"{one.name} is {one.observed}, typically {one.expected} among them"
     is_yes = one.observed == "yes"
     share = one.expected_value if is_yes else 1.0 - one.expected_value

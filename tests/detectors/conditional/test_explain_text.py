@@ -107,3 +107,17 @@ def test_a_node_without_neighbours_is_said_to_have_none(explainer, reasons):
     alone = replace(reasons, ego_size=1)
     assert "no neighbours" in explainer.phrase("company", alone)
     assert "no neighbours" in explainer.in_short("company", alone)
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "has_ratio"),
+    [(0.0, "number", False), (0.5, "number", True), (0.0, "category", True)],
+)
+def test_there_is_no_ratio_where_the_neighbours_have_zero(
+    explainer, reasons, expected, kind, has_ratio
+):
+    one = Deviation("a", "1", "0", 9.0, kind, "", 1.0, expected)
+    energies = {"energy_before": 6.0, "energy_after": 0.5}
+    reasons = with_high(reasons, "dirichlet_energy", unlike=(one,), **energies)
+    assert ("times" in explainer.phrase("company", reasons)) == has_ratio
+    assert ("times" in explainer.in_short("company", reasons)) == has_ratio
