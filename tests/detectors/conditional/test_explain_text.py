@@ -117,7 +117,7 @@ def test_there_is_no_ratio_where_the_neighbours_have_zero(
     explainer, reasons, expected, kind, has_ratio
 ):
     one = Deviation("a", "1", "0", 9.0, kind, "", 1.0, expected)
-    energies = {"energy_before": 6.0, "energy_after": 0.5}
+    energies = {"energy_actual": 6.0, "energy_expected": 0.5}
     reasons = with_high(reasons, "dirichlet_energy", unlike=(one,), **energies)
     assert ("times" in explainer.phrase("company", reasons)) == has_ratio
     assert ("times" in explainer.in_short("company", reasons)) == has_ratio
