@@ -24,9 +24,9 @@ from egoscore.load.generate import generate_network
 
 PLANTED = {
     "attribute": {"features"},
-    "contextual": {"company"},
-    "structural": {"place"},
-    "joint": {"features", "company"},
+    "contextual": {"similarity"},
+    "structural": {"position"},
+    "joint": {"features", "similarity"},
 }
 SHARES = {"one feature": 0.0, "a quarter": 0.25, "half": 0.5}
 

@@ -82,10 +82,10 @@ def is_right(case: Case, why: Any) -> bool:
         first = why.extremes[0]
         told, is_value = {first.kind, first.name.partition(" (")[0]}, first.kind not in _COUNTS
     else:
-        named = {"features": why.features, "company": why.unlike, "place": why.structure}
+        named = {"features": why.features, "similarity": why.unlike, "position": why.structure}
         first = next(iter(named.get(cause, ())), None)
         told = set() if first is None else {first.name.partition(" = ")[0]}
-        is_value = cause in ("features", "company")
+        is_value = cause in ("features", "similarity")
     if case.kind == "swap":
         return is_value
     return case.column in told if case.column else bool(told & _PLACES[case.kind])

@@ -915,7 +915,7 @@ class TestExplain:
     def test_causes_are_parts_of_the_score(self, explained):
         detector, graph, _ = explained
         parts = {
-            "default": {"features", "company", "place", "extremes"},
+            "default": {"features", "similarity", "position", "extremes"},
             "paper": {"features", "structure", "energy"},
         }
         for found in detector.explain_all(graph.ids[:20].tolist()):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Facts = dict[str, Any]
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 
 
 def require_same_direction(fitted: bool, graph: AttributedGraph) -> None:

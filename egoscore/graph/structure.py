@@ -160,7 +160,7 @@ def core_numbers(near: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 @compiled
 def _sort_by_degree(degrees, starts, order, place):  # type: ignore[no-untyped-def]
-    """Fill `order` with the nodes and `place` with their positions in it; changes `starts`."""
+    """Fill `order` with the nodes and `position` with their positions in it; changes `starts`."""
     for node in range(len(degrees)):
         place[node] = starts[degrees[node]]
         order[place[node]] = node

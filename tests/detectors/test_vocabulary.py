@@ -35,7 +35,9 @@ def test_the_contrast_has_both_values(preset):
     assert "0.43" in text
 
 
-@pytest.mark.parametrize("asked", [("features", "company", "place"), ("features", "place")])
+@pytest.mark.parametrize(
+    "asked", [("features", "similarity", "position"), ("features", "position")]
+)
 def test_the_meaning_names_the_questions_asked(asked):
     text = DEFAULT.meaning(asked, 12345)
     assert f"{len(asked)} questions" in text
@@ -43,8 +45,8 @@ def test_the_meaning_names_the_questions_asked(asked):
 
 
 def test_without_features_the_score_compares_all_nodes():
-    assert "12,345 nodes" in DEFAULT.meaning(("place",), 12345)
-    assert "no features" in DEFAULT.meaning(("place",), 12345)
+    assert "12,345 nodes" in DEFAULT.meaning(("position",), 12345)
+    assert "no features" in DEFAULT.meaning(("position",), 12345)
 
 
 def test_the_meaning_of_the_papers_score_is_not_overstated():
@@ -52,7 +54,7 @@ def test_the_meaning_of_the_papers_score_is_not_overstated():
     assert "cannot be compared between" in PAPER.meaning(("features",), 12345)
 
 
-@pytest.mark.parametrize("asked", [("features", "company", "place"), ("place",)])
+@pytest.mark.parametrize("asked", [("features", "similarity", "position"), ("position",)])
 def test_the_rarities_in_the_meaning_are_those_of_the_scores(asked):
     named = re.findall(
         r"([\d.]+) (?:means|means that about) 1 in ([\d,]+)", DEFAULT.meaning(asked, 99)
@@ -63,4 +65,6 @@ def test_the_rarities_in_the_meaning_are_those_of_the_scores(asked):
 
 
 def test_the_meaning_says_from_which_rarity_on_scores_are_estimated():
-    assert f"Beyond 1 in {1 / (1 - BODY):g} this is an estimate" in DEFAULT.meaning(("place",), 99)
+    assert f"Beyond 1 in {1 / (1 - BODY):g} this is an estimate" in DEFAULT.meaning(
+        ("position",), 99
+    )

@@ -154,7 +154,7 @@ def test_a_single_extreme_quantity():
     asked = {"features": 1.0}
     for found, questions, expected in (
         (far, asked, far),
-        (far, {"place": 1.0}, None),
+        (far, {"position": 1.0}, None),
         (replace(far, size=-6.9), asked, None),
     ):
         reasons = SimpleNamespace(features=(found,), structure=(), questions=questions)

@@ -17,7 +17,7 @@ from egoscore.report.top_nodes import ANSWERED
 from egoscore.run.tables import described
 
 FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
-QUESTIONS = ("features", "company", "place")
+QUESTIONS = ("features", "similarity", "position")
 COMPONENTS = ("linear_residual", "mismatch", *(f"surprise_{name}" for name in QUESTIONS))
 PAPER_QUESTIONS = ("features", "structure", "energy")
 RULE = Note.info("threshold-share", threshold=2.345, share=0.1)
@@ -162,7 +162,7 @@ def threshold_of(score: np.ndarray) -> float:
 def answers_of(ranking: pa.Table) -> tuple[dict[str, float], ...]:
     """The answers of the first nodes by question."""
     size = min(ANSWERED, ranking.num_rows)
-    if "surprise_place" in ranking.column_names:
+    if "surprise_position" in ranking.column_names:
         columns = {name: ranking[f"surprise_{name}"].to_numpy()[:size] for name in QUESTIONS}
     else:
         values = np.random.default_rng(3).exponential(size=(len(PAPER_QUESTIONS), size))
@@ -178,7 +178,7 @@ def findings(ranking: pa.Table | None = None, explained: int = 20) -> Findings:
     rng = np.random.default_rng(2)
     fall = 0.4 + 0.6 * np.exp(-np.arange(200)[:, None] / np.array([30, 40, 50]))
     losses = fall * (1 + 0.05 * rng.standard_normal((200, 3)))
-    is_default = "surprise_place" in ranking.column_names
+    is_default = "surprise_position" in ranking.column_names
     count = min(explained, len(score))
     return Findings(
         threshold=threshold_of(score),

@@ -75,8 +75,8 @@ def terminal(monkeypatch):
 
 
 REASONS = {
-    ("features", "company"): "amount is 12 times the expected value",
-    ("place",): "core number is 30% of the expected value",
+    ("features", "similarity"): "amount is 12 times the expected value",
+    ("position",): "core number is 30% of the expected value",
 }
 WHY = [
     "features: amount is 12 times the expected value (also similarity)",
@@ -288,7 +288,9 @@ class TestWhy:
         lines = rows(capsys.readouterr().out.splitlines())
         assert [row[5] for row in lines] == [*WHY, ""]
 
-    @pytest.mark.parametrize(("width", "place", "words"), [(120, 5, WHY[0]), (92, 4, WHY[0][:47])])
+    @pytest.mark.parametrize(
+        ("width", "place", "words"), [(120, 5, WHY[0]), (92, 4, WHY[0][:47])]
+    )
     def test_other_causes_are_named_if_there_is_room(self, terminal, width, place, words):
         _, lines = terminal(width, show_detection, detected(), 3)
         assert rows(lines)[0][place] == words
@@ -323,7 +325,7 @@ class TestWhy:
         assert all(causes)
 
     def test_several_weak_causes_are_named_together(self, capsys):
-        questions = {"company": 2.9, "place": 2.0}
+        questions = {"similarity": 2.9, "position": 2.0}
         weak = {"causes": (), "p_value": 0.01, "features": (), "structure": ()}
         show_detection(first_changed(detected(), questions=questions, **weak), 3)
         line = rows(capsys.readouterr().out.splitlines())[0]

@@ -92,7 +92,7 @@ def test_warnings_are_the_caveats_and_then_the_notes_to_act_on():
 
 
 def test_questions_are_those_of_the_answers():
-    assert findings().questions == ("features", "company", "place")
+    assert findings().questions == ("features", "similarity", "position")
     assert replace(findings(), answers=()).questions == ()
 
 

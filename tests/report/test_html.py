@@ -288,7 +288,7 @@ class TestContent:
 
     def test_the_questions_are_explained_below_the_list(self, page):
         below = page.words().split("How to read the list")[1].split("Why: the")[0]
-        for name in ("features", "company", "place"):  # those of the sample
+        for name in ("features", "similarity", "position"):  # those of the sample
             assert f"{label_of(name)} {WORDS.questions[name]}" in below
 
     def test_summary_list_and_reasons_come_before_statistics_and_the_appendix(self, page):
@@ -528,7 +528,7 @@ class TestContent:
         assert words.meaning(told.questions, 300) in text
         assert "features: 1 → 0.75 adjacency: 1 → 0.5" in text
         assert words.contrast.split("{actual}")[0] in text
-        assert "features come before company" not in text
+        assert "features come before similarity" not in text
         assert "300 epochs" in text
         for name, question in words.questions.items():
             assert f"{name} {question}" in text

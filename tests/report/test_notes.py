@@ -135,7 +135,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     "nothing-far-out": ({"nodes": 1234}, ("1,234",)),
     "many-far-out": ({"count": 300, "nodes": 1234}, ("300", "1,234")),
     "causes-of-highest": (
-        {"top": 20, "counts": {"features": 5, "company": 3, "place": 0}},
+        {"top": 20, "counts": {"features": 5, "similarity": 3, "position": 0}},
         ("20 highest", "5 are", "by features", "3 by similarity", "0 by position"),
     ),
     "networks-used": ({"explained": 0.344, "weight": 0.5}, ("34%", "0.5")),

@@ -10,7 +10,7 @@ from egoscore.report.reliability import reliability
 
 STABLE = Note.info("ranking-stable", kept=9, top=10, dropped=0.1)
 AGREEMENT = Note.info("agreement-of-questions", found=9, expected=2.0, nodes=400, usual=4.0,
-                      questions=["features", "place"])  # fmt: skip
+                      questions=["features", "position"])  # fmt: skip
 FEW = Note.warning("few-nodes", nodes=100)
 EQUAL = Note.warning("all-scores-equal")
 READING = Note.warning("no-edges", self_loops=0)

@@ -82,8 +82,8 @@ def test_explained_nodes_have_their_cause_in_a_few_words():
 
 
 def test_without_a_cause_the_strongest_question_is_named():
-    why = replace(findings().explanations[0], causes=(), questions={"place": 1.0}, p_value=0.4)
-    assert reason_in_short(why) == f"{cause({'place': 1.0}, 0.4)}: {why.reason}"
+    why = replace(findings().explanations[0], causes=(), questions={"position": 1.0}, p_value=0.4)
+    assert reason_in_short(why) == f"{cause({'position': 1.0}, 0.4)}: {why.reason}"
     assert "position" in reason_in_short(why)
 
 
@@ -99,13 +99,13 @@ def test_causes_name_the_strongest_question():
     assert all(cause({"b": 2.9, "a": 1.0}, p).endswith("b") for p in (0.05, 0.06))
 
 
-@pytest.mark.parametrize("name", ["surprise_mine", "surprise_place (input)"])
+@pytest.mark.parametrize("name", ["surprise_mine", "surprise_position (input)"])
 def test_a_column_of_the_user_is_not_a_question(name):
     names = [name if one == "kind" else one for one in ranked(30).column_names]
     ranking = with_own_columns(ranked(30).rename_columns(names), ["known_label", "community", name])
     assert own_columns(ranking)[-1] == name
     row = listed(ranking)[0]
-    assert [part.question for part in row.parts] == ["features", "company", "place"]
+    assert [part.question for part in row.parts] == ["features", "similarity", "position"]
     assert row.own[-1] == ranking[name][0].as_py()
 
 

@@ -105,39 +105,39 @@ CHANNELS = {
         ),
         Channel(
             "dirichlet_energy",
-            "company",
+            "similarity",
             "mean squared difference to its neighbours, whose values count up to three deviations",
             lambda m: dirichlet_energy(m.view.near, m.view.features),
         ),
         Channel(
             "mismatch",
-            "company",
+            "similarity",
             "log-likelihood ratio of its features next to strangers and next to its neighbours",
             lambda m: m.model.next_to.mismatch(m.view.near, m.white, ONE_STEP),
             is_log=False,
         ),
         Channel(
             "mismatch_two_steps",
-            "company",
+            "similarity",
             "the same ratio for the neighbours of its neighbours",
             lambda m: m.model.two_away.mismatch(m.view.near, m.white, TWO_STEPS),
             is_log=False,
         ),
         Channel(
             "structure_given_degree",
-            "place",
+            "position",
             "how unusual its position is for a node with this number of neighbours",
             lambda m: m.model.place.distance_given_degree(m.view.structure),
         ),
         Channel(
             "structure",
-            "place",
+            "position",
             "how unusual its position is for any node",
             lambda m: m.model.place.distance(m.view.structure),
         ),
         Channel(
             "clustering",
-            "place",
+            "position",
             "clustering coefficient: the share of its neighbours that are linked to each other",
             lambda m: m.model.place.clustering(m.view.structure),
             is_log=False,
@@ -195,8 +195,8 @@ CHANNELS = {
 }
 QUESTIONS = {
     "features": "Do its features match what its neighbours predict?",
-    "company": "Is it similar to the nodes it is linked to?",
-    "place": "Is its position in the graph unusual?",
+    "similarity": "Is it similar to the nodes it is linked to?",
+    "position": "Is its position in the graph unusual?",
     "extremes": "Is a single value or count extreme, or contradicted by everything else?",
 }
 ALONE = "extremes"  # the question that one channel answers, whatever the others say

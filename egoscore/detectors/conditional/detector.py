@@ -115,6 +115,6 @@ def _asked(model: ConditionalModel, graph: AttributedGraph) -> list[str]:
     where the features are the structure.
     """
     if graph.is_structural:
-        return ["place", "extremes"]
-    left_out = () if model.has_homophily else ("company",)
+        return ["position", "extremes"]
+    left_out = () if model.has_homophily else ("similarity",)
     return [question for question in QUESTIONS if question not in left_out]

@@ -137,7 +137,7 @@ class ConditionalExplainer(Explainer):
         components: tuple[Component, ...],
     ) -> tuple[Deviation, ...]:
         """Differences to its neighbours, or to theirs if those are more unusual."""
-        if "company" not in self.table.questions:
+        if "similarity" not in self.table.questions:
             return ()
         if least_similar_channel(components) == "mismatch_two_steps":
             around = scaled_features(self.model, self.graph, two_away(self.graph, node))
@@ -194,9 +194,9 @@ def _ordered(answers: dict[str, float]) -> dict[str, float]:
 
 
 def _causes(
-    answers: dict[str, float], company_follows: bool, stands_out: bool = False
+    answers: dict[str, float], similarity_follows: bool, stands_out: bool = False
 ) -> tuple[str, ...]:
-    """The strong answers, strongest first; company comes after features if it follows from them.
+    """The strong answers, strongest first; similarity comes after features if it follows from them.
 
     It does if one column accounts for most of the unexpected difference to the neighbours. A single
     quantity that stands out comes first: it can be checked at once, and the other answers may
@@ -205,11 +205,11 @@ def _causes(
     causes = causes_of({name: answer for name, answer in answers.items() if name != ALONE})
     if stands_out:
         causes = (ALONE, *causes)
-    if not company_follows or "features" not in causes or "company" not in causes:
+    if not similarity_follows or "features" not in causes or "similarity" not in causes:
         return causes
-    others = [cause for cause in causes if cause != "company"]
-    behind = max(causes.index("company"), others.index("features") + 1)
-    return (*others[:behind], "company", *others[behind:])
+    others = [cause for cause in causes if cause != "similarity"]
+    behind = max(causes.index("similarity"), others.index("features") + 1)
+    return (*others[:behind], "similarity", *others[behind:])
 
 
 def fit_usual_errors(

@@ -49,10 +49,10 @@ def _features_in_short(reasons: Reasons) -> str:
 def least_similar_channel(components: Sequence[Component]) -> str:
     """The channel with the most unusual difference between a node and its neighbours."""
     measured = {part.name: part.percentile for part in components}
-    return max(channels_of("company"), key=lambda name: measured[name])
+    return max(channels_of("similarity"), key=lambda name: measured[name])
 
 
-def _company(reasons: Reasons) -> tuple[str, str]:
+def _similarity(reasons: Reasons) -> tuple[str, str]:
     """How a node differs from its neighbours, as a clause and in a few words."""
     if reasons.ego_size == 1:
         return "it has no neighbours, although similar nodes have some", "no neighbours"
@@ -93,7 +93,7 @@ def _contrast(one: Deviation) -> str:
     return f"{column} is {fact}, as for {100.0 * share:.0f}% of them"
 
 
-def _about_place(reasons: Reasons) -> str:
+def _about_position(reasons: Reasons) -> str:
     first = reasons.structure[0]
     if _far(reasons.structure):
         return f"its position in the graph is unusual: {clause(first)}"
@@ -103,7 +103,7 @@ def _about_place(reasons: Reasons) -> str:
     )
 
 
-def _place_in_short(reasons: Reasons) -> str:
+def _position_in_short(reasons: Reasons) -> str:
     far = _far(reasons.structure)
     return off(far[0]) if far else "unusual as a whole"
 
@@ -194,13 +194,13 @@ def _listed(ties: Sequence[Tie]) -> str:
 
 PHRASES = {
     "features": _about_features,
-    "company": lambda reasons: _company(reasons)[0],
-    "place": _about_place,
+    "similarity": lambda reasons: _similarity(reasons)[0],
+    "position": _about_position,
     "extremes": _about_extremes,
 }
 IN_SHORT = {
     "features": _features_in_short,
-    "company": lambda reasons: _company(reasons)[1],
-    "place": _place_in_short,
+    "similarity": lambda reasons: _similarity(reasons)[1],
+    "position": _position_in_short,
     "extremes": _extreme_in_short,
 }

@@ -35,23 +35,23 @@ class TestAgreementOfQuestions:
     def test_it_is_compared_with_chance(self, graph, fitted):
         share = np.exp(-3.0)
         expected = 400 * (3 * share**2 * (1 - share) + share**3)
-        few = notes_of(graph, fitted, questions=answered(features=30, company=4, place=0))
+        few = notes_of(graph, fitted, questions=answered(features=30, similarity=4, position=0))
         warning = few["list-may-be-chance"]
         assert warning.severity == "warning"
         assert (warning.fields["found"], warning.fields["nodes"]) == (4, 400)
         assert warning.fields["expected"] == pytest.approx(expected)
-        many = notes_of(graph, fitted, questions=answered(features=30, company=25, place=3))
+        many = notes_of(graph, fitted, questions=answered(features=30, similarity=25, position=3))
         assert many["agreement-of-questions"].fields["found"] == 25
         assert "list-may-be-chance" not in many
 
     def test_with_significant_nodes_the_list_is_not_called_chance(self, graph, fitted):
-        questions = answered(features=30, company=4, place=0)
+        questions = answered(features=30, similarity=4, position=0)
         notes = notes_of(graph, fitted, questions=questions, significant=1)
         assert notes["agreement-of-questions"].severity == "info"
 
     def test_the_nodes_counted_are_those_with_several_causes(self, graph, fitted):
         near = HIGH + np.linspace(-0.1, 0.1, 400)
-        questions = {"features": near, "company": near[::-1], "place": np.roll(near, 70)}
+        questions = {"features": near, "similarity": near[::-1], "position": np.roll(near, 70)}
         rows = [
             dict(zip(questions, row, strict=True)) for row in zip(*questions.values(), strict=True)
         ]
@@ -64,9 +64,9 @@ class TestAgreementOfQuestions:
 
 def test_the_causes_of_the_highest_nodes_are_counted(graph, fitted):
     score = np.arange(400)[::-1].astype(np.float64)
-    questions = answered(features=5, company=3, place=0)
+    questions = answered(features=5, similarity=3, position=0)
     note = notes_of(graph, fitted, score=score, questions=questions)["causes-of-highest"]
-    assert note.fields == {"top": 20, "counts": {"features": 5, "company": 3, "place": 0}}
+    assert note.fields == {"top": 20, "counts": {"features": 5, "similarity": 3, "position": 0}}
 
 
 def test_neighbours_that_tell_nothing_are_a_warning(graph, fitted):

@@ -32,7 +32,7 @@ def test_one_entry_adds_a_channel(graph, monkeypatch):
         return np.square(measurement.view.near.degree)
 
     without = EgoScore(updates=2, hidden_size=8).fit(graph)
-    channel = Channel("squared_degree", "place", "squared number of neighbours", squared_degree)
+    channel = Channel("squared_degree", "position", "squared number of neighbours", squared_degree)
     monkeypatch.setitem(CHANNELS, "squared_degree", channel)
     detector = EgoScore(updates=2, hidden_size=8).fit(graph)
     degrees = graph.neighbours.degrees
@@ -42,12 +42,12 @@ def test_one_entry_adds_a_channel(graph, monkeypatch):
     parts = {part.name: part.value for part in detector.explain(7).components}
     assert parts["squared_degree"] == pytest.approx(degrees[7] ** 2.0)
     before = without.components_.columns()
-    assert (columns["surprise_place"] != before["surprise_place"]).any()
+    assert (columns["surprise_position"] != before["surprise_position"]).any()
     np.testing.assert_array_equal(columns["surprise_features"], before["surprise_features"])
 
 
 @pytest.mark.parametrize(("is_log", "floor", "expected"), [(True, 0.1, np.log([0.1, 2.0])), (False, 0.1, [0.0, 2.0])])  # fmt: skip # noqa: E501
 def test_values_are_calibrated_by_their_logarithm_if_the_entry_says_so(is_log, floor, expected):
-    channel = Channel("c", "place", "label", lambda m: m, is_log=is_log, floor=floor)
+    channel = Channel("c", "position", "label", lambda m: m, is_log=is_log, floor=floor)
     found = channel.scaled(np.array([0.0, 2.0], dtype=np.float32))
     np.testing.assert_allclose(found, expected, rtol=1e-6)

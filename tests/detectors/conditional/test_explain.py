@@ -201,14 +201,14 @@ class TestOneAbsurdValue:
         detector = EgoScore(updates=30).fit(network)
         return detector.explain(40), detector.explain(41)
 
-    def test_both_are_found_by_features_and_company(self, found):
+    def test_both_are_found_by_features_and_similarity(self, found):
         for why in found:
             assert why.rank <= 10
-            assert {"features", "company"} <= set(why.causes)
+            assert {"features", "similarity"} <= set(why.causes)
 
     def test_the_value_comes_before_the_company_that_it_makes_bad(self, found):
         why = found[0]
-        assert why.causes[:3] == ("extremes", "features", "company")
+        assert why.causes[:3] == ("extremes", "features", "similarity")
         assert "x2" in why.reason
         assert (why.extremes[0].kind, why.extremes[0].name) == ("above", "x2")
         assert why.extremes[0].count == 1
@@ -222,13 +222,29 @@ class TestOneAbsurdValue:
     @pytest.mark.parametrize(
         ("answers", "follows", "told"),
         [
-            ({"company": 9, "features": 5, "place": 4}, True, ("features", "company", "place")),
-            ({"company": 9, "place": 5, "features": 4}, True, ("place", "features", "company")),
-            ({"place": 9, "features": 8, "company": 4}, True, ("place", "features", "company")),
-            ({"features": 9, "place": 8, "company": 4}, True, ("features", "place", "company")),
-            ({"company": 9, "features": 5}, False, ("company", "features")),
-            ({"company": 9, "features": 2}, True, ("company",)),
-            ({"features": 9, "company": 2}, True, ("features",)),
+            (
+                {"similarity": 9, "features": 5, "position": 4},
+                True,
+                ("features", "similarity", "position"),
+            ),
+            (
+                {"similarity": 9, "position": 5, "features": 4},
+                True,
+                ("position", "features", "similarity"),
+            ),
+            (
+                {"position": 9, "features": 8, "similarity": 4},
+                True,
+                ("position", "features", "similarity"),
+            ),
+            (
+                {"features": 9, "position": 8, "similarity": 4},
+                True,
+                ("features", "position", "similarity"),
+            ),
+            ({"similarity": 9, "features": 5}, False, ("similarity", "features")),
+            ({"similarity": 9, "features": 2}, True, ("similarity",)),
+            ({"features": 9, "similarity": 2}, True, ("features",)),
         ],
     )
     def test_only_company_may_move_behind_features(self, answers, follows, told):
@@ -240,9 +256,9 @@ class TestPlanted:
 
     NAMED = {  # noqa: RUF012
         "attribute": {"features"},
-        "contextual": {"company"},
-        "structural": {"place", "extremes"},
-        "joint": {"features", "company"},
+        "contextual": {"similarity"},
+        "structural": {"position", "extremes"},
+        "joint": {"features", "similarity"},
     }
 
     @pytest.fixture(scope="class")
@@ -384,9 +400,9 @@ class TestStructural:
         why = EgoScore(updates=2, hidden_size=8).fit(graph).explain(0)
         assert why.features == ()
         assert len({one.name for one in why.structure}) == 7
-        assert set(why.questions) == {"place", "extremes"}
-        channels = [*channels_of("place"), *channels_of("extremes")]
-        told = [*channels, "surprise_place", "surprise_extremes"]
+        assert set(why.questions) == {"position", "extremes"}
+        channels = [*channels_of("position"), *channels_of("extremes")]
+        told = [*channels, "surprise_position", "surprise_extremes"]
         assert [part.name for part in why.components] == told
         told = [column.title for column in describe_structure()].index(why.structure[0].name)
         assert why.picture.shade == f"s{told}"

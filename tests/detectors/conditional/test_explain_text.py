@@ -42,7 +42,7 @@ def with_high(reasons, name, **changes):
     return replace(reasons, components=tuple(parts), **changes)
 
 
-@pytest.mark.parametrize(("cause", "part"), [("features", "features"), ("place", "structure")])
+@pytest.mark.parametrize(("cause", "part"), [("features", "features"), ("position", "structure")])
 def test_features_and_place_are_explained_by_the_largest_deviation(explainer, reasons, cause, part):
     reasons = with_sizes(reasons, 2.5)
     first = getattr(reasons, part)[0]
@@ -50,7 +50,7 @@ def test_features_and_place_are_explained_by_the_largest_deviation(explainer, re
     assert explainer.in_short(cause, reasons) == off(first)
 
 
-@pytest.mark.parametrize(("cause", "part"), [("features", "features"), ("place", "structure")])
+@pytest.mark.parametrize(("cause", "part"), [("features", "features"), ("position", "structure")])
 def test_without_a_large_deviation_the_short_form_names_none(explainer, reasons, cause, part):
     reasons = with_sizes(reasons, -1.9)
     first = getattr(reasons, part)[0]
@@ -74,7 +74,10 @@ def test_the_ratio_to_the_expected_difference_is_stated_where_it_helps(
     explainer, reasons, actual, expected, ratio
 ):
     reasons = with_high(reasons, "dirichlet_energy", energy_actual=actual, energy_expected=expected)
-    for text in (explainer.phrase("company", reasons), explainer.in_short("company", reasons)):
+    for text in (
+        explainer.phrase("similarity", reasons),
+        explainer.in_short("similarity", reasons),
+    ):
         assert ("times" in text) == (ratio is not None)
         assert f"{ratio} times" in text or ratio is None
 
@@ -82,7 +85,10 @@ def test_the_ratio_to_the_expected_difference_is_stated_where_it_helps(
 @pytest.mark.parametrize("name", COMPANY)
 def test_the_most_unusual_channel_says_from_whom_a_node_differs(explainer, reasons, name):
     reasons = with_high(reasons, name)
-    for text in (explainer.phrase("company", reasons), explainer.in_short("company", reasons)):
+    for text in (
+        explainer.phrase("similarity", reasons),
+        explainer.in_short("similarity", reasons),
+    ):
         assert "neighbours" in text
         is_two_steps = "neighbours of its" in text or "neighbours' neighbours" in text
         assert is_two_steps == (name == "mismatch_two_steps")
@@ -90,23 +96,23 @@ def test_the_most_unusual_channel_says_from_whom_a_node_differs(explainer, reaso
 
 def test_the_least_similar_neighbours_are_named(explainer, reasons):
     assert reasons.surprising
-    text = explainer.phrase("company", reasons)
+    text = explainer.phrase("similarity", reasons)
     assert f"from {reasons.surprising[0].node}" in text
-    without = explainer.phrase("company", replace(reasons, surprising=()))
+    without = explainer.phrase("similarity", replace(reasons, surprising=()))
     assert f"from {reasons.surprising[0].node}" not in without
 
 
 def test_categories_of_neighbours_are_shown(explainer, reasons):
     unlike = (Deviation("city = Rome", "yes", "4% yes", 3.0, "category"),)
-    text = explainer.phrase("company", replace(reasons, unlike=unlike))
+    text = explainer.phrase("similarity", replace(reasons, unlike=unlike))
     assert "city" in text
     assert "4% yes" in text
 
 
 def test_a_node_without_neighbours_is_said_to_have_none(explainer, reasons):
     alone = replace(reasons, ego_size=1)
-    assert "no neighbours" in explainer.phrase("company", alone)
-    assert "no neighbours" in explainer.in_short("company", alone)
+    assert "no neighbours" in explainer.phrase("similarity", alone)
+    assert "no neighbours" in explainer.in_short("similarity", alone)
 
 
 @pytest.mark.parametrize(
@@ -119,5 +125,5 @@ def test_there_is_no_ratio_where_the_neighbours_have_zero(
     one = Deviation("a", "1", "0", 9.0, kind, "", 1.0, expected)
     energies = {"energy_actual": 6.0, "energy_expected": 0.5}
     reasons = with_high(reasons, "dirichlet_energy", unlike=(one,), **energies)
-    assert ("times" in explainer.phrase("company", reasons)) == has_ratio
-    assert ("times" in explainer.in_short("company", reasons)) == has_ratio
+    assert ("times" in explainer.phrase("similarity", reasons)) == has_ratio
+    assert ("times" in explainer.in_short("similarity", reasons)) == has_ratio

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from egoscore import AttributedGraph, generate_network
-from egoscore.detectors.conditional import homophily as company
+from egoscore.detectors.conditional import homophily
 from egoscore.detectors.conditional.homophily import (
     ONE_STEP,
     TWO_STEPS,
@@ -98,7 +98,7 @@ class TestDirichletEnergy:
         graph = generate_network(50, 120, 20)
         near, x = Neighbours.of(graph), normals(50, 20)
         before = dirichlet_energy(near, x)
-        monkeypatch.setattr(company, "_COLUMNS_AT_ONCE", 3)
+        monkeypatch.setattr(homophily, "_COLUMNS_AT_ONCE", 3)
         np.testing.assert_allclose(dirichlet_energy(near, x), before, rtol=1e-5, atol=1e-6)
 
     def test_equal_neighbours_have_none(self):
@@ -265,7 +265,7 @@ class TestStrengths:
         graph = generate_network(300, 900, 2)
         near, (white, _) = Neighbours.of(graph), field(graph, np.linspace(-0.8, 0.9, 11))
         before = np.sort(fit(near, white).strength)
-        monkeypatch.setattr(company, "_COLUMNS_AT_ONCE", 4)
+        monkeypatch.setattr(homophily, "_COLUMNS_AT_ONCE", 4)
         np.testing.assert_allclose(np.sort(fit(near, white).strength), before, atol=1e-5)
 
 

@@ -63,11 +63,11 @@ ABSENT = ("unexpected_category", "closed_clique", "only_bridge")  # from this gr
 
 class TestParts:
     def test_three_questions_are_combined_and_one_counts_by_itself(self, fitted):
-        assert list(fitted[1].questions) == ["features", "company", "place", "extremes"]
+        assert list(fitted[1].questions) == ["features", "similarity", "position", "extremes"]
 
     def test_of_nodes_with_as_many_neighbours_the_score_ranks_by_all_surprises(self, fitted):
         found = fitted[1]
-        answers = [found.questions[name] for name in ("features", "company", "place")]
+        answers = [found.questions[name] for name in ("features", "similarity", "position")]
         total = sum(answers) + np.maximum.reduce(answers)  # the largest counts twice
         alone = found.questions["extremes"] > 0
         assert 0 < alone.sum() < 50
@@ -100,7 +100,7 @@ class TestParts:
     def test_columns_have_a_name_each(self, fitted):
         columns = fitted[1].columns()
         assert len(columns) == 1 + 4 + 16
-        np.testing.assert_array_equal(columns["surprise_place"], fitted[1].questions["place"])
+        np.testing.assert_array_equal(columns["surprise_position"], fitted[1].questions["position"])
 
     def test_a_question_ranks_as_the_mean_surprise_of_its_channels_does(self, fitted):
         detector, found = fitted
@@ -108,12 +108,12 @@ class TestParts:
             detector.scoring.channels[name].bounded_surprise(
                 CHANNELS[name].scaled(found.channels[name])
             )
-            for name in channels_of("place")
+            for name in channels_of("position")
         ]
-        place = found.questions["place"]
+        place = found.questions["position"]
         assert spearmanr(np.mean(surprises, axis=0), place).statistic == pytest.approx(1)
 
-    @pytest.mark.parametrize("question", ["features", "company", "place"])
+    @pytest.mark.parametrize("question", ["features", "similarity", "position"])
     def test_the_surprises_of_a_question_are_about_one_on_average(self, fitted, question):
         assert fitted[1].questions[question].mean() == pytest.approx(1, abs=0.2)
 
@@ -211,14 +211,14 @@ class TestWhatStandsOut:
         features = (2 * camp - 1)[:, None] + 0.2 * rng.normal(size=(300, 4))
         features[20] = features[200]
         found = fit(AttributedGraph.from_edges(np.hstack(within), features))[1]
-        assert found.questions["company"].argmax() == 20
+        assert found.questions["similarity"].argmax() == 20
         assert found.channels["mismatch"].argmax() == 20
 
     def test_a_clique_of_strangers(self, quiet):
         members = np.arange(0, 400, 40)
         pairs = np.array([(u, v) for u in members for v in members if u < v]).T
         found = fit(AttributedGraph.from_edges(np.hstack([ends(quiet), pairs]), quiet.features))[1]
-        place = found.questions["place"]
+        place = found.questions["position"]
         assert np.median(place[members]) > np.quantile(place, 0.9)
 
 
@@ -387,7 +387,7 @@ class TestPlainNetworks:
 
     def test_only_place_is_asked_and_size_counts(self, star):
         detector, found = fit(star, settings=ConditionalSettings(updates=2))
-        assert list(found.questions) == ["place", "extremes"]
+        assert list(found.questions) == ["position", "extremes"]
         np.testing.assert_array_equal(
             detector.scoring.by_size.apply(np.array([3.0]), np.array([50])), [3.0]
         )
@@ -411,7 +411,7 @@ def test_company_is_not_asked_where_neighbours_tell_nothing():
     model = detector.learned
     assert not model.next_to.strength.any()
     assert not model.two_away.strength.any()
-    assert list(found.questions) == ["features", "place", "extremes"]
+    assert list(found.questions) == ["features", "position", "extremes"]
 
 
 def test_where_most_nodes_are_alike_the_seed_has_no_say_in_their_order():
