@@ -20,9 +20,13 @@ MAY_IMPORT = {
     "engine": {"graph"},
     "explain": {"graph"},
     "detectors": {"graph", "explain", "engine"},
+    "review": {"graph", "explain", "detectors", "detectors.base", "detectors.settings"},
     "run": {"graph", "detectors.base"},
     "report": {"graph", "explain", "run", "detectors", "detectors.base"},
-    "detector": {"graph", "explain", "run", "detectors", "detectors.base", "detectors.settings"},
+    "detector": {
+        *("graph", "explain", "review", "run"),
+        *("detectors", "detectors.base", "detectors.settings"),
+    },
     "detect": {"graph", "explain", "run", "report", "detector", "detectors"},
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.detectors.inputs import InputBlock
 from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer
 from egoscore.explain.explanation import Reasons
@@ -150,6 +151,10 @@ class Detector(ABC):
     @abstractmethod
     def explainer(self, graph: AttributedGraph, table: Any, job: Job) -> Explainer:
         """Finds the reasons of the nodes of a graph, given its table."""
+
+    @abstractmethod
+    def inputs(self, graph: AttributedGraph, table: Any) -> tuple[InputBlock, ...]:
+        """What verdicts on the nodes of a graph are learned from, given its table."""
 
     @property
     @abstractmethod

@@ -17,6 +17,7 @@ from egoscore.detectors.conditional.explain import ConditionalExplainer
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.scoring import ChannelTable, Scoring
 from egoscore.detectors.conditional.settings import ConditionalSettings
+from egoscore.detectors.inputs import InputBlock, graph_blocks, measured_block
 from egoscore.detectors.serialization import pack, unpack
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
@@ -77,6 +78,9 @@ class ConditionalDetector(Detector):
     ) -> ConditionalExplainer:
         shifts, is_training = self.scoring.shifts, self._is_training(graph)
         return ConditionalExplainer(self.learned, graph, table, shifts, is_training)
+
+    def inputs(self, graph: AttributedGraph, table: ChannelTable) -> tuple[InputBlock, ...]:
+        return measured_block(table.channels), *graph_blocks(graph)
 
     @property
     def model(self) -> ConditionalModel:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from egoscore.detectors.base import Detector, Facts, Job, Losses, Store
 from egoscore.detectors.calibration import Calibration
+from egoscore.detectors.inputs import InputBlock, graph_blocks, measured_block
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import ComponentTable
 from egoscore.detectors.paper.explain import ReconstructionExplainer, answers, level_means
@@ -85,6 +86,10 @@ class PaperDetector(Detector):
         networks = fitted.scoring_networks().to(job.device)
         reconstruction = Reconstruction(egos, networks, fitted.settings, fitted.seed)
         return ReconstructionExplainer(reconstruction, graph, fitted.scaling, table)
+
+    def inputs(self, graph: AttributedGraph, table: ComponentTable) -> tuple[InputBlock, ...]:
+        measured = {name: c for name, c in table.columns().items() if name != "node"}
+        return measured_block(measured), *graph_blocks(graph)
 
     @property
     def model(self) -> FittedModel:
