@@ -46,7 +46,7 @@ def graph_blocks(graph: AttributedGraph) -> tuple[InputBlock, ...]:
 
 
 def measured_block(measured: Mapping[str, NDArray[Any]]) -> InputBlock:
-    """What a detector measured, (N,) by name."""
-    columns = tuple(FeatureColumn(name.replace("_", " ")) for name in measured)
+    """What a detector measured, (N,) by the names of the columns in the score table."""
+    columns = tuple(FeatureColumn(name) for name in measured)
     values = np.column_stack([*measured.values()]).astype(np.float32)
     return InputBlock("measured", columns, values)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from egoscore.detectors import label_of
 from egoscore.notes import Note
 from egoscore.report.loading_notes import LOADING
+from egoscore.report.verdict_notes import VERDICTS
 from egoscore.text import are, counted, numeral, quoted
 
 Sentence = Callable[..., str]
@@ -117,6 +118,7 @@ def _share(threshold: float, share: float) -> str:
 
 SENTENCES: dict[str, Sentence] = {
     **LOADING,
+    **VERDICTS,
     "self-loops-dropped": _dropped("self-loop"),
     "duplicates-dropped": _dropped("repeated edge"),
     "agreement-of-questions": _agreement,

@@ -20,23 +20,44 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
-SLOPE = 0.7  # of the standardised score
-PRIOR = -2.0  # log-odds of a node with the mean score: 1 in 8
-DEVIATION = 0.6  # of each weight
-INTERCEPT = 1.0  # deviation of the intercept
 _MOST_STEPS = 100
 _TOLERANCE = 1e-10
 _LEAST_STEP = 1e-6
 
 
 @dataclass(frozen=True)
+class Prior:
+    """What is believed without any verdict.
+
+    Attributes: `slope` of the standardised score; `log_odds` of a node with the mean score, by
+    default 1 in 8; `weights` and `intercept`, their standard deviations.
+    """
+
+    slope: float = 0.7
+    log_odds: float = -2.0
+    weights: float = 0.6
+    intercept: float = 1.0
+
+    def offset(self, score: Floats) -> Floats:
+        """The log-odds (n,) of nodes with these standardised scores."""
+        return self.slope * score + self.log_odds
+
+    def covariance(self, one: Floats, other: Floats) -> Floats:
+        """The prior covariance (m, n) of what is learned about nodes with two sets of inputs."""
+        covariance: Floats = self.weights**2 * (one @ other.T) + self.intercept**2
+        return covariance
+
+
+@dataclass(frozen=True)
 class Posterior:
     """What was learned from verdicts.
 
-    Attributes: `weights` (D,) and `intercept` at the mode; `reviewed` (n, D) the inputs of the
-    reviewed nodes; `curvature` (n,) of their likelihoods; `probability` (n,) that each is abnormal.
+    Attributes: the `prior`; `weights` (D,) and `intercept` at the mode; `reviewed` (n, D) the
+    inputs of the reviewed nodes; `curvature` (n,) of their likelihoods; `probability` (n,) that
+    each is abnormal.
     """
 
+    prior: Prior
     weights: Floats
     intercept: float
     reviewed: Floats
@@ -45,38 +66,35 @@ class Posterior:
 
     def deviation(self, inputs: Floats) -> Floats:
         """The posterior standard deviation (m,) of the log-odds, given inputs (m, D)."""
-        near = _kernel(inputs, self.reviewed)
-        prior = DEVIATION**2 * np.square(inputs).sum(axis=1) + INTERCEPT**2
+        near = self.prior.covariance(inputs, self.reviewed)
+        own = self.prior.weights**2 * np.square(inputs).sum(axis=1) + self.prior.intercept**2
         root = np.sqrt(self.curvature)
-        inner = _inner(_kernel(self.reviewed, self.reviewed), root)
+        inner = _inner(self.prior.covariance(self.reviewed, self.reviewed), root)
         known = cho_solve(cho_factor(inner), (near * root).T)
-        left = np.maximum(prior - np.einsum("mn,nm->m", near * root, known), 0.0)
+        left = np.maximum(own - np.einsum("mn,nm->m", near * root, known), 0.0)
         deviation: Floats = np.sqrt(left)
         return deviation
 
 
-def learn(inputs: Floats, score: Floats, is_abnormal: NDArray[np.bool_]) -> Posterior:
+def learn(
+    inputs: Floats, score: Floats, is_abnormal: NDArray[np.bool_], prior: Prior | None = None
+) -> Posterior:
     """The posterior, from the inputs (n, D) and standardised scores (n,) of reviewed nodes.
 
     Rows must come in an order that does not depend on when they were reviewed.
     """
-    kernel = _kernel(inputs, inputs)
-    offset = SLOPE * score + PRIOR
+    prior = prior or Prior()
+    kernel, offset = prior.covariance(inputs, inputs), prior.offset(score)
     dual = _mode(kernel, offset, is_abnormal.astype(np.float64))
     probability = expit(offset + kernel @ dual)
     return Posterior(
-        weights=DEVIATION**2 * (inputs.T @ dual),
-        intercept=INTERCEPT**2 * float(dual.sum()),
+        prior=prior,
+        weights=prior.weights**2 * (inputs.T @ dual),
+        intercept=prior.intercept**2 * float(dual.sum()),
         reviewed=inputs,
         curvature=probability * (1.0 - probability),
         probability=probability,
     )
-
-
-def _kernel(one: Floats, other: Floats) -> Floats:
-    """The prior covariance (m, n) of the log-odds of two sets of nodes."""
-    covariance: Floats = DEVIATION**2 * (one @ other.T) + INTERCEPT**2
-    return covariance
 
 
 def _inner(kernel: Floats, root: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ class Teachable(ABC):
     decision_score_: Tensor
     components_: Any
     threshold_: float
+    verdicts_: dict[Any, str]
     _detector: Detector
 
     @abstractmethod
@@ -74,6 +75,10 @@ class Teachable(ABC):
         reviewed = np.array(sorted(self._verdicts_by_row()), dtype=np.int64)
         ids: list[Any] = self._graph_of(None).ids[suggest(updated, reviewed, int(n))].tolist()
         return ids
+
+    def rows_of(self, nodes: Sequence[Any], skip_unknown: bool = False) -> dict[Any, int]:
+        """The row numbers of nodes by their ids or names; the unknown are refused, or left out."""
+        return self._teacher_of_training().rows(nodes, skip_unknown)
 
     def updated_score(self, data: Any) -> Tensor:
         """Scores of all nodes of a graph after the verdicts, (N,); the graph may be a new one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from egoscore.detectors.inputs import InputBlock
-from egoscore.errors import InputError
 from egoscore.explain.node_lookup import rows_of
 from egoscore.graph import AttributedGraph
-from egoscore.review.learning import PRIOR, SLOPE, Posterior, learn
+from egoscore.review.learning import Posterior, learn
 from egoscore.review.scaling import Inputs, InputScale
 from egoscore.review.verdicts import ABNORMAL, UNSURE
 
@@ -54,7 +54,7 @@ class Taught:
     @property
     def unit(self) -> float:
         """What one unit of log-odds is in units of the score."""
-        return self.spread / SLOPE
+        return self.spread / self.posterior.prior.slope
 
     def update(self, score: Floats, inputs: Inputs) -> Floats:
         """The updated scores (N,) of a graph, on the scale of its unsupervised scores."""
@@ -67,8 +67,8 @@ class Taught:
 
         Reviewers look at the highest nodes, so it is a guide and not calibrated.
         """
-        log_odds = (updated - self.mean) / self.unit + PRIOR + self.posterior.intercept
-        found: Floats = expit(log_odds)
+        known = self.posterior.prior.log_odds + self.posterior.intercept
+        found: Floats = expit((updated - self.mean) / self.unit + known)
         return found
 
 
@@ -101,22 +101,31 @@ class Teacher:
         spread = float(self.score.std())
         return float(self.score.mean()), spread or 1.0
 
+    @cached_property
+    def _row_of_text(self) -> dict[str, int]:
+        """The row of every id as text, and of every name that only one node has."""
+        ids = [str(one) for one in self.graph.ids.tolist()]
+        names = [] if self.graph.names is None else [str(one) for one in self.graph.names.tolist()]
+        counts = Counter(names)
+        own = {name: row for row, name in enumerate(names) if counts[name] == 1}
+        return own | dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+
     def rows(self, nodes: Sequence[Any], skip_unknown: bool = False) -> dict[Any, int]:
         """The rows of nodes given by id or name; the unknown are refused, or left out."""
         found = {node: row for node in nodes if (row := self._row(node)) is not None}
-        for node in nodes:
-            if node in found:
-                continue
-            try:
-                found[node] = rows_of(self.graph, [node])[0]
-            except InputError:
-                if not skip_unknown:
-                    raise
+        others = [node for node in nodes if node not in found]
+        if others and skip_unknown:
+            rows = {node: self._row_of_text.get(str(node)) for node in others}
+            found |= {node: row for node, row in rows.items() if row is not None}
+        elif others:
+            found |= zip(others, rows_of(self.graph, others), strict=True)
         return {node: found[node] for node in nodes if node in found}
 
     def _row(self, node: Any) -> int | None:
+        """The row of the id that equals `node` and is of its type: 1 is not "1" and not True."""
         row = self.row_of.get(node)
-        return row if row is not None and type(self.graph.ids[row].item()) is type(node) else None
+        known = None if row is None else self.graph.ids[row]
+        return row if type(getattr(known, "item", lambda: known)()) is type(node) else None
 
     def learn(self, kinds: Mapping[int, str]) -> Taught:
         """The posterior given verdicts by row; their order does not matter."""
@@ -137,7 +146,7 @@ def suggest(updated: Floats, reviewed: NDArray[np.int64], count: int) -> NDArray
     left = np.ones(len(updated), dtype=bool)
     left[reviewed] = False
     rows = np.flatnonzero(left)
-    if count < len(rows):  # all that reach the last place, so that ties go to the earlier row
+    if 0 < count < len(rows):  # all that reach the last place, so that ties go to the earlier row
         least = np.partition(updated[rows], len(rows) - count)[len(rows) - count]
         rows = rows[updated[rows] >= least]
     return rows[np.argsort(-updated[rows], kind="stable")[:count]]
