@@ -138,7 +138,7 @@ def exploring(case: Case, seed: int) -> Scorer:
 
 def prototype(case: Case, seed: int) -> Scorer:
     """The prototype of RESEARCH.md: ranks of channels, their squares, whitened attributes."""
-    model, scale = case.detector.model_, case.teacher.scale.blocks["measured"]
+    model, scale = case.detector.model_, case.teacher.inputs.scale.blocks["measured"]
     white = np.clip(model.whitening.apply(model.view(case.graph).features), -3.0, 3.0)
     ranks, around = scale.apply(case.blocks[0].values, case.graph)
     parts = ranks, ranks**2, white, around, neighbour_mean(case.graph, white)

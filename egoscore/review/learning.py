@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
+from scipy.special import expit, logit
 
 Floats = NDArray[np.float64]
 _MOST_STEPS = 100
@@ -74,6 +74,19 @@ class Posterior:
         left = np.maximum(own - np.einsum("mn,nm->m", near * root, known), 0.0)
         deviation: Floats = np.sqrt(left)
         return deviation
+
+    def left_out(self, is_abnormal: NDArray[np.bool_]) -> Floats:
+        """The probability (n,) that each reviewed node is abnormal, given the other verdicts.
+
+        One step away from the mode (Rasmussen & Williams, section 5.4.2).
+        """
+        if not len(self.probability):
+            return self.probability
+        variance = np.square(self.deviation(self.reviewed))
+        remaining = np.maximum(1.0 - variance * self.curvature, 1e-6)
+        without = (is_abnormal - self.probability) * variance / remaining
+        found: Floats = expit(logit(self.probability) - without)
+        return found
 
 
 def learn(

@@ -106,9 +106,9 @@ def _contradictions(taught: Taught, inputs: Inputs) -> list[Note]:
 
 
 def _misfits(taught: Taught) -> list[Note]:
-    """Verdicts that the model finds unlikely although it has learned from them."""
+    """Verdicts that the model finds unlikely, given the others."""
     rows, is_abnormal = taught.learned
-    probability = taught.posterior.probability
+    probability = taught.posterior.left_out(is_abnormal)
     likely = np.where(is_abnormal, probability, 1.0 - probability)
     misfits = np.flatnonzero(likely < _UNLIKELY)
     if len(rows) < _ENOUGH or not len(misfits):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,47 +61,63 @@ class BlockScale:
     around: Standard
 
     @classmethod
-    def fit(cls, values: NDArray[np.floating], graph: AttributedGraph) -> BlockScale:
-        """From values (N, F); of many columns, those whose values differ most between nodes."""
-        kept = np.arange(values.shape[1])
-        draft = cls._draft(values, kept)
-        spread = draft._ranks(values).std(axis=0, dtype=np.float64)
+    def fit(
+        cls, values: NDArray[np.floating], graph: AttributedGraph
+    ) -> tuple[BlockScale, Floats, Floats]:
+        """From values (N, F); of many columns, those whose values differ most between nodes.
+
+        Also returns what `apply` would.
+        """
+        draft = cls._draft(values)
+        ranks = draft._ranks(draft.grid, range(len(draft.kept)))
+        spread = ranks.std(axis=0, dtype=np.float64)
         order = np.argsort(-spread.round(6), kind="stable")[:_MOST_COLUMNS]
         kept = np.sort(order[spread[order] > _CONSTANT])
-        draft = cls._draft(values, kept)
-        own = Standard.fit(draft._ranks(values))
-        ranks = own.apply(draft._ranks(values))
-        squares, around = Standard.fit(ranks**2), Standard.fit(neighbour_mean(graph, ranks))
-        return replace(draft, own=own, squares=squares, around=around)
+        own = Standard.fit(ranks[:, kept])
+        squares = Standard.fit(np.square(own.apply(ranks[:, kept])))
+        grid, rounding = draft.grid[:, kept], draft.rounding[kept]
+        draft = replace(draft, kept=kept, grid=grid, rounding=rounding, own=own, squares=squares)
+        ranks, means = draft._unscaled(values, graph)
+        scale = replace(draft, around=Standard.fit(means))
+        return scale, ranks, scale.around.apply(means)
 
     @classmethod
-    def _draft(cls, values: NDArray[np.floating], kept: NDArray[np.int64]) -> BlockScale:
-        size = len(values)
+    def _draft(cls, values: NDArray[np.floating]) -> BlockScale:
+        """The grids of all columns."""
+        size, width = values.shape
         places = ((np.arange(min(size, _LEVELS)) + 0.5) / min(size, _LEVELS) * size).astype(int)
-        grid = np.empty((len(places), len(kept)), dtype=np.float32)
-        rounding = np.empty(len(kept), dtype=np.float32)
-        for number, column in enumerate(kept):
-            ordered = np.sort(values[:, column].astype(np.float32))
-            grid[:, number] = ordered[places]
-            rounding[number] = _ROUNDING * np.quantile(np.abs(grid[:, number]), 0.9)
+        grid = np.empty((len(places), width), dtype=np.float32)
+        for column in range(width):
+            grid[:, column] = np.sort(values[:, column].astype(np.float32))[places]
+        rounding = _ROUNDING * np.quantile(np.abs(grid), 0.9, axis=0)
         none = Standard(np.zeros(0, np.float32), np.zeros(0, np.float32))
-        return cls(values.shape[1], kept, grid, rounding, none, none, none)
+        kept = np.arange(width)
+        return cls(width, kept, grid, rounding.astype(np.float32), none, none, none)
 
-    def _ranks(self, values: NDArray[np.floating]) -> Floats:
-        """The ranks (N, C) of values (N, F), from 0 to 1; equal values share their mean rank."""
+    def _ranks(self, values: NDArray[np.floating], columns: Iterable[int]) -> Floats:
+        """The ranks (n, C) of some columns of values, from 0 to 1; equal values share a rank."""
         found = np.empty((len(values), len(self.kept)), dtype=np.float32)
-        for number, column in enumerate(self.kept):
-            grid, rounding = self.grid[:, number], self.rounding[number]
+        size = len(self.grid)
+        for number, column in enumerate(columns):
+            grid, rounding = np.ascontiguousarray(self.grid[:, number]), self.rounding[number]
             own = values[:, column].astype(np.float32)
             below = np.searchsorted(grid, own - rounding, side="left")
-            upto = np.searchsorted(grid, own + rounding, side="right")
-            found[:, number] = (below + upto) / np.float32(2 * len(grid))
+            # the end of the equal values that begin at each place
+            end = np.append(np.searchsorted(grid, grid + rounding, side="right"), size)
+            is_equal = np.append(grid, np.float32(np.inf))[below] <= own + rounding
+            found[:, number] = (below + np.where(is_equal, end[below], below)) / (2.0 * size)
         return found
 
     def apply(self, values: NDArray[np.floating], graph: AttributedGraph) -> tuple[Floats, Floats]:
         """The scaled ranks (N, C), and their scaled means over the neighbours (N, C)."""
-        ranks = self.own.apply(self._ranks(values))
-        return ranks, self.around.apply(neighbour_mean(graph, ranks))
+        ranks, means = self._unscaled(values, graph)
+        return ranks, self.around.apply(means)
+
+    def _unscaled(
+        self, values: NDArray[np.floating], graph: AttributedGraph
+    ) -> tuple[Floats, Floats]:
+        ranks = self.own.apply(self._ranks(values, self.kept.tolist()))
+        return ranks, neighbour_mean(graph, ranks)
 
 
 def neighbour_mean(graph: AttributedGraph, values: Floats) -> Floats:
@@ -124,27 +140,22 @@ class InputScale:
     kinds: tuple[str, ...]
 
     @classmethod
-    def fit(cls, given: Sequence[InputBlock], graph: AttributedGraph) -> InputScale:
-        """From the blocks of the training graph."""
-        blocks = {one.name: BlockScale.fit(one.values, graph) for one in given}
+    def fit(cls, given: Sequence[InputBlock], graph: AttributedGraph) -> Inputs:
+        """The inputs of the training graph, with the scale that was fitted to them."""
+        fitted = {one.name: BlockScale.fit(one.values, graph) for one in given}
+        blocks = {name: scale for name, (scale, _, _) in fitted.items()}
         used = [one.columns[int(c)] for one in given for c in blocks[one.name].kept]
         names = tuple(column.title for column in used)
         kinds = tuple("yes/no" if column.is_yes_or_no else column.kind for column in used)
-        return cls(blocks, names, kinds)
+        parts = [(ranks, around) for _, ranks, around in fitted.values()]
+        return cls(blocks, names, kinds)._joined(parts)
 
     def apply(self, given: Sequence[InputBlock], graph: AttributedGraph) -> Inputs:
         """The inputs of a graph, which may be a new one."""
-        size, width = graph.num_nodes, len(self.names)
-        ranks = np.empty((size, width), dtype=np.float32)
-        around = np.empty((size, width), dtype=np.float32)
-        first = 0
-        for one in given:
-            last = first + len(self.blocks[one.name].kept)
-            ranks[:, first:last], around[:, first:last] = self.blocks[one.name].apply(
-                one.values, graph
-            )
-            first = last
-        return Inputs(self, ranks, around)
+        return self._joined([self.blocks[one.name].apply(one.values, graph) for one in given])
+
+    def _joined(self, parts: Sequence[tuple[Floats, Floats]]) -> Inputs:
+        return Inputs(self, np.hstack([p[0] for p in parts]), np.hstack([p[1] for p in parts]))
 
     @property
     def squares(self) -> Standard:

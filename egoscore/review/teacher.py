@@ -76,19 +76,17 @@ class Taught:
 class Teacher:
     """Everything that verdicts on the training graph are learned from; made once and kept.
 
-    Attributes: the `graph`; `score` (N,) without verdicts; `scale` and `inputs` of the model.
+    Attributes: the `graph`; `score` (N,) without verdicts; the `inputs` of the model.
     """
 
     graph: AttributedGraph
     score: Floats
-    scale: InputScale
     inputs: Inputs
 
     @classmethod
     def of(cls, graph: AttributedGraph, score: Floats, blocks: Sequence[InputBlock]) -> Teacher:
         """From what the detector gives about its training graph."""
-        scale = InputScale.fit(blocks, graph)
-        return cls(graph, score, scale, scale.apply(blocks, graph))
+        return cls(graph, score, InputScale.fit(blocks, graph))
 
     @cached_property
     def row_of(self) -> dict[Any, int]:
@@ -137,7 +135,7 @@ class Teacher:
         posterior = learn(self.inputs.rows(known), standardised, is_abnormal)
         ids = tuple(self.graph.ids[rows].tolist())
         named = tuple(kinds[row] for row in rows.tolist())
-        draft = Taught(self.scale, mean, spread, rows, ids, named, posterior, self.score)
+        draft = Taught(self.inputs.scale, mean, spread, rows, ids, named, posterior, self.score)
         return Taught(**(vars(draft) | {"updated": draft.update(self.score, self.inputs)}))
 
 

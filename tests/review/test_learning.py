@@ -56,6 +56,16 @@ def test_the_deviation_is_that_of_the_posterior_in_the_space_of_weights():
     np.testing.assert_allclose(found.deviation(new), expected, rtol=1e-8)
 
 
+def test_a_verdict_that_is_left_out_is_predicted_by_the_others():
+    inputs, score, verdicts = problem(60, 3)
+    found = learn(inputs, score, verdicts).left_out(verdicts)
+    for row in range(10):
+        others = np.arange(60) != row
+        without = learn(inputs[others], score[others], verdicts[others])
+        exact = expit(log_odds(without, inputs[[row]], score[[row]]))[0]
+        assert abs(found[row] - exact) < 0.03
+
+
 def test_no_verdict_teaches_nothing():
     found = learn(np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=bool))
     assert not found.weights.any()

@@ -25,8 +25,8 @@ def graph():
 
 def test_ranks_share_ties_and_have_unit_deviation(graph):
     blocks = graph_blocks(graph)
-    scale = InputScale.fit(blocks, graph)
-    inputs = scale.apply(blocks, graph)
+    inputs = InputScale.fit(blocks, graph)
+    scale = inputs.scale
     for column in (0, 1):
         ranks = rankdata(graph.features[:, column])
         expected = (ranks - ranks.mean()) / ranks.std()
@@ -34,15 +34,23 @@ def test_ranks_share_ties_and_have_unit_deviation(graph):
     assert scale.names[:2] == graph.titles[:2] or scale.names[:2] == graph.feature_names[:2]
 
 
+def test_the_training_graph_scored_again_has_the_same_inputs(graph):
+    blocks = graph_blocks(graph)
+    inputs = InputScale.fit(blocks, graph)
+    again = inputs.scale.apply(blocks, graph)
+    assert (inputs.ranks == again.ranks).all()
+    assert (inputs.around == again.around).all()
+
+
 def test_a_constant_column_is_left_out(graph):
-    scale = InputScale.fit(graph_blocks(graph), graph)
+    scale = InputScale.fit(graph_blocks(graph), graph).scale
     assert scale.blocks["features"].kept.tolist() == [0, 1]
     assert len(scale.names) <= 2 + len(STRUCTURE)
 
 
 def test_products_are_those_of_the_rows(graph):
     blocks = graph_blocks(graph)
-    inputs = InputScale.fit(blocks, graph).apply(blocks, graph)
+    inputs = InputScale.fit(blocks, graph)
     rows = inputs.rows(np.arange(graph.num_nodes))
     weights = np.random.default_rng(0).normal(size=rows.shape[1])
     np.testing.assert_allclose(inputs.dot(weights), rows @ weights, atol=1e-5)
@@ -51,7 +59,7 @@ def test_products_are_those_of_the_rows(graph):
 
 def test_blocks_have_equal_weight(graph):
     blocks = graph_blocks(graph)
-    scale = InputScale.fit(blocks, graph)
+    scale = InputScale.fit(blocks, graph).scale
     first = len(scale.blocks["features"].kept)
     np.testing.assert_allclose([(scale.weight[:first] ** 2).sum()], 1.0, rtol=1e-6)
     np.testing.assert_allclose([(scale.weight[first:] ** 2).sum()], 1.0, rtol=1e-6)
@@ -60,14 +68,14 @@ def test_blocks_have_equal_weight(graph):
 def test_a_monotone_change_of_a_feature_changes_nothing(graph):
     blocks = graph_blocks(graph)
     other = AttributedGraph(**(vars(graph) | {"features": np.exp(graph.features)}))
-    one = InputScale.fit(blocks, graph).apply(blocks, graph)
-    two = InputScale.fit(graph_blocks(other), other).apply(graph_blocks(other), other)
+    one = InputScale.fit(blocks, graph)
+    two = InputScale.fit(graph_blocks(other), other)
     np.testing.assert_allclose(one.ranks, two.ranks, atol=1e-6)
 
 
 def test_values_of_a_new_graph_beyond_the_old_ones_count_as_the_highest(graph):
     blocks = graph_blocks(graph)
-    scale = InputScale.fit(blocks, graph)
+    scale = InputScale.fit(blocks, graph).scale
     features = graph.features[:20] + np.float32([100.0, 0.0, 0.0])
     new = graph_of(features, seed=1)
     inputs = scale.apply(graph_blocks(new), new)
@@ -79,7 +87,7 @@ def test_of_many_columns_those_with_the_most_values_are_used():
     draw = np.random.default_rng(0)
     rare = (draw.random((200, 100)) < 0.02).astype(np.float32)
     graph = graph_of(np.hstack([rare, draw.normal(size=(200, 10)).astype(np.float32)]))
-    kept = InputScale.fit(graph_blocks(graph), graph).blocks["features"].kept
+    kept = InputScale.fit(graph_blocks(graph), graph).scale.blocks["features"].kept
     assert len(kept) == 64
     assert set(range(100, 110)) <= set(kept.tolist())
 
@@ -88,6 +96,6 @@ def test_a_graph_without_edges_has_inputs():
     features = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
     graph = AttributedGraph.from_edges(np.zeros((2, 0), dtype=int), features)
     blocks = graph_blocks(graph)
-    inputs = InputScale.fit(blocks, graph).apply(blocks, graph)
+    inputs = InputScale.fit(blocks, graph)
     assert inputs.ranks.shape == (30, 2)
     assert not inputs.around.any()

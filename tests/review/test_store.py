@@ -129,7 +129,9 @@ def test_a_symbolic_link_is_not_followed(store, tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("hostile", ["'; DROP TABLE log; --", "\x1b[31m", "a\x00b", "\U0001d4b3" * 50])
+@pytest.mark.parametrize(
+    "hostile", ["'; DROP TABLE log; --", "\x1b[31m", "a\x00b", "\U0001d4b3" * 50]
+)
 def test_hostile_texts_come_back_unchanged(store, hostile):
     store.add([Verdict(hostile, "abnormal", hostile, hostile)])
     assert store.current()[0].node == hostile
