@@ -48,13 +48,20 @@ def review(
             show_default=False,
         ),
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Take back the last verdicts.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back the last verdicts.", show_default=False)
+    ] = False,
     export: Annotated[
         Path | None,
         typer.Option(help="CSV file to write all verdicts to.", metavar="FILE", show_default=False),
     ] = None,
-    note: Annotated[str, typer.Option(help="Note to keep with the verdicts.", metavar="TEXT")] = "",
-    author: Annotated[str, typer.Option(help="Who gives the verdicts.", metavar="NAME")] = "",
+    note: Annotated[
+        str,
+        typer.Option(help="Note to keep with the verdicts.", metavar="TEXT", show_default=False),
+    ] = "",
+    author: Annotated[
+        str, typer.Option(help="Who gives the verdicts.", metavar="NAME", show_default=False)
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Give verdicts on nodes; the ranking learns from them."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from egoscore.detectors.inputs import InputBlock
 from egoscore.graph import AttributedGraph
+from egoscore.review.ranks import mid_ranks
 
 Floats = NDArray[np.float32]
 FARTHEST = 3.0  # deviations
@@ -97,15 +98,10 @@ class BlockScale:
     def _ranks(self, values: NDArray[np.floating], columns: Iterable[int]) -> Floats:
         """The ranks (n, C) of some columns of values, from 0 to 1; equal values share a rank."""
         found = np.empty((len(values), len(self.kept)), dtype=np.float32)
-        size = len(self.grid)
         for number, column in enumerate(columns):
-            grid, rounding = np.ascontiguousarray(self.grid[:, number]), self.rounding[number]
+            grid = np.ascontiguousarray(self.grid[:, number])
             own = values[:, column].astype(np.float32)
-            below = np.searchsorted(grid, own - rounding, side="left")
-            # the end of the equal values that begin at each place
-            end = np.append(np.searchsorted(grid, grid + rounding, side="right"), size)
-            is_equal = np.append(grid, np.float32(np.inf))[below] <= own + rounding
-            found[:, number] = (below + np.where(is_equal, end[below], below)) / (2.0 * size)
+            found[:, number] = mid_ranks(grid, self.rounding[number], own)
         return found
 
     def apply(self, values: NDArray[np.floating], graph: AttributedGraph) -> tuple[Floats, Floats]:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import percentileofscore, rankdata
 
 from egoscore import AttributedGraph
 from egoscore.detectors.inputs import graph_blocks
 from egoscore.graph.structure import STRUCTURE
+from egoscore.review.ranks import mid_ranks
 from egoscore.review.scaling import InputScale
 
 
@@ -99,3 +100,15 @@ def test_a_graph_without_edges_has_inputs():
     inputs = InputScale.fit(blocks, graph)
     assert inputs.ranks.shape == (30, 2)
     assert not inputs.around.any()
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+def test_ranks_are_those_of_scipy(size):
+    draw = np.random.default_rng(size)
+    grid = np.sort(draw.integers(0, 9, size)).astype(np.float32)
+    values = draw.integers(-2, 12, 50).astype(np.float32)
+    found = mid_ranks(grid, np.float32(1e-6), values)
+    expected = [percentileofscore(grid, value, kind="mean") / 100 for value in values]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    nearly = mid_ranks(grid, np.float32(1e-3), values + np.float32(1e-4))
+    np.testing.assert_allclose(nearly, expected, rtol=1e-6)
