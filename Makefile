@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default reproduction clean
+.PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default bench-verdicts reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in graph; writes runs/demo"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-solvers   error and ranking of every solver by network evaluations"
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
 	@echo "make bench-default   the default preset and its rivals on generated and real graphs (hours)"
+	@echo "make bench-verdicts  simulated reviewers: outliers found with verdicts and without (15 minutes)"
 	@echo "make reproduction    all methods on the real graphs, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches, runs/ and site/"
 
@@ -106,6 +107,9 @@ bench-paper: $(VENV)/.installed-bench
 bench-default: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ablation.py
 	$(BIN)/python benchmarks/default.py --data-dir $(DATA)
+
+bench-verdicts: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/verdicts.py --data-dir $(DATA)
 
 KEPT := benchmarks/results/reproduction
 reproduction: $(VENV)/.installed-bench

@@ -30,6 +30,7 @@ from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
 from egoscore.progress import Bars, progress_bar
 from egoscore.ranking import ranking, with_reasons
+from egoscore.review.teachable import Teachable
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
@@ -63,7 +64,7 @@ _RULES = {
 }
 
 
-class EgoScore(BaseEstimator):  # type: ignore[misc]
+class EgoScore(Teachable, BaseEstimator):  # type: ignore[misc]
     """Ranks the nodes of an attributed graph by abnormality, without labels.
 
     Higher scores are more abnormal. The default preset predicts each node from its neighbourhood
@@ -95,6 +96,10 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             stand out among all nodes at the rate `fdr` (default preset).
         components_: the table all scores are computed from.
         model_: everything learned. loss_history_: (steps, networks).
+
+    Attributes (of what `teach` returns; the others do not change):
+        updated_score_: (N,) scores after the verdicts. verdicts_: "abnormal", "normal" or "unsure"
+            by id. lessons_: what was learned, as notes.
     """
 
     def __init__(
@@ -164,6 +169,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         with one_thread():
             detector, table = detector_of(self.preset).fit(graph, chosen, self._job(store))
         self._finish(detector, table)
+        self._forget_verdicts()
         self._graph: AttributedGraph | Path = graph  # or where it is kept
         self._offsets = graph.offsets.tolist()
         self._titles = graph.titles
@@ -361,6 +367,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
             "titles": self._titles,
             "detector": facts,
         }
+        about |= self._taught_facts(tensors)
         save_tensors(Path(path), tensors, about)
 
     @classmethod
@@ -386,6 +393,7 @@ class EgoScore(BaseEstimator):  # type: ignore[misc]
         restored._offsets = about["offsets"]
         restored._titles = tuple(about["titles"])
         restored._flag(about["threshold"])
+        restored._restore_verdicts(tensors, about)
         return restored
 
     def _require_fitted(self) -> None:

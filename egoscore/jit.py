@@ -38,6 +38,7 @@ KERNEL_SOURCES = (
     "graph/edge_sorting.py",
     "graph/structure.py",
     "load/text_blocks.py",
+    "review/ranks.py",
 )
 _config: Any = numba.config
 _decorating = Lock()

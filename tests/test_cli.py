@@ -732,7 +732,7 @@ class TestRefusals:
             (["detect", "builtin"], ["`egoscore detect` needs --out DIR: "]),
             (["explain", "run"], ["`egoscore explain` needs NODE: "]),
             (["explain"], ["`egoscore explain` needs RUN: "]),
-            (["foo"], ["no command 'foo'", "detect, report, bench, datasets, explain"]),
+            (["foo"], ["no command 'foo'", "detect, report, review, bench, datasets, explain"]),
             (["detct"], ["no command 'detct'", "did you mean 'detect'?"]),
             (["detect", "--sed=3"], ["no option --sed", "did you mean --seed?", "--help-all`"]),
             (["report", "--quux"], ["no option --quux", "`egoscore report --help`"]),

@@ -20,11 +20,12 @@ MAY_IMPORT = {
     "engine": {"graph"},
     "explain": {"graph"},
     "detectors": {"graph", "explain", "engine"},
+    "review": {"graph", "explain", "detectors", "detectors.base", "detectors.settings"},
     "run": {"graph", "detectors.base"},
     "ranking": {"graph", "explain", "run"},
     "report": {"graph", "explain", "run", "ranking", "detectors", "detectors.base"},
     "detector": {
-        *("graph", "explain", "run", "ranking"),
+        *("graph", "explain", "review", "run", "ranking"),
         *("detectors", "detectors.base", "detectors.settings"),
     },
     "stability": {"graph", "detector", "detectors", "detectors.base"},

@@ -21,6 +21,7 @@ from egoscore.cli.bench import bench
 from egoscore.cli.detect import detect
 from egoscore.cli.help import Command, Group, LongCommand
 from egoscore.cli.refusals import refusal
+from egoscore.cli.review import review
 from egoscore.cli.runs import datasets, explain, report
 
 # What writing to standard output may raise; other errors of the system are defects of ours.
@@ -36,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=LongCommand)(detect)
-for command in (report, bench, datasets):
+for command in (report, review, bench, datasets):
     app.command(cls=Command)(command)
 # so that a node may be called -12
 app.command(cls=Command, context_settings={"ignore_unknown_options": True})(explain)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from egoscore.detectors.inputs import InputBlock
 from egoscore.errors import InputError
 from egoscore.explain.explainer import Explainer
 from egoscore.explain.explanation import Reasons
@@ -156,6 +157,10 @@ class Detector(ABC):
     @abstractmethod
     def quicker(cls, settings: Any) -> Any:
         """Settings for a second fit, to see how stable a ranking is; None if that takes long."""
+
+    @abstractmethod
+    def inputs(self, graph: AttributedGraph, table: Any) -> tuple[InputBlock, ...]:
+        """What verdicts on the nodes of a graph are learned from, given its table."""
 
     @property
     @abstractmethod

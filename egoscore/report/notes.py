@@ -8,6 +8,7 @@ from typing import Any
 from egoscore.detectors import label_of
 from egoscore.notes import Note
 from egoscore.report.loading_notes import LOADING
+from egoscore.report.verdict_notes import VERDICTS
 from egoscore.text import are, counted, listed, numeral, quoted
 
 Sentence = Callable[..., str]
@@ -167,6 +168,7 @@ def _share(threshold: float, share: float) -> str:
 
 SENTENCES: dict[str, Sentence] = {
     **LOADING,
+    **VERDICTS,
     "self-loops-dropped": _dropped("self-loop", "left out"),
     "duplicates-dropped": _dropped("repeated edge", "merged"),
     "agreement-of-questions": _agreement,

@@ -27,6 +27,7 @@ PRINTED = {
     "solvers": "| builtin | dpm |",
     "speed": "builtin train",
     "stability": "| an isolated node more |",
+    "verdicts": "| egoscore, 10% wrong verdicts |",
 }
 
 

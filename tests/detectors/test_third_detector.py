@@ -33,6 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from egoscore.detectors.base import Detector, Losses
+from egoscore.detectors.inputs import graph_blocks, measured_block
 from egoscore.explain.explainer import Explainer, components_of
 from egoscore.explain.explanation import Deviation, Picture, Reasons
 
@@ -77,6 +78,9 @@ class ToyDetector(Detector):
 
     def explainer(self, graph, table, job):
         return ToyExplainer(graph, table)
+
+    def inputs(self, graph, table):
+        return measured_block({"degree": table.degree}), *graph_blocks(graph)
 
     @property
     def model(self):
@@ -163,6 +167,14 @@ found = detect(graph, Origin("made"), EgoScore(preset="toy", sharpness=3), out)
 assert found.ranking["score"].to_pylist() == sorted(degree**3, reverse=True)
 assert Run.open(out).config["settings"] == {"sharpness": 3}
 assert "sharpness" in EgoScore.__doc__
+ids = graph.ids.tolist()
+taught = fitted.teach({ids[0]: True, ids[1]: False})
+assert (taught.decision_score_ == fitted.decision_score_).all()
+assert (taught.updated_score_ != fitted.decision_score_).any()
+assert not {ids[0], ids[1]} & set(taught.suggest(58))
+taught.save(out + ".taught")
+again = EgoScore.load(out + ".taught")
+assert (again.updated_score(graph) == taught.updated_score_).all()
 detect(graph, Origin("made"), EgoScore(preset="toy", sharpness=3), out)  # and again
 """
 LATE = """

@@ -134,6 +134,50 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
     },
     "nothing-far-out": ({"nodes": 1234}, ("1,234",)),
     "many-far-out": ({"count": 300, "nodes": 1234}, ("300", "1,234")),
+    "verdicts-counted": ({"abnormal": 3, "normal": 2, "unsure": 1}, ("6 verdicts", "3 abnormal")),
+    "verdicts-point-to": (
+        {
+            "towards": [
+                {
+                    "quantity": "number of neighbours",
+                    "kind": "structure",
+                    "part": "value",
+                    "is_high": True,
+                    "size": 1.0,
+                },
+                {
+                    "quantity": "age",
+                    "kind": "number",
+                    "part": "neighbours",
+                    "is_high": False,
+                    "size": 0.5,
+                },
+                {
+                    "quantity": "amount",
+                    "kind": "number",
+                    "part": "extreme",
+                    "is_high": True,
+                    "size": 0.5,
+                },
+                {
+                    "quantity": "type = shop",
+                    "kind": "yes/no",
+                    "part": "value",
+                    "is_high": False,
+                    "size": 0.5,
+                },
+            ]
+        },
+        ("many neighbours", "neighbours with low age", "unusual amount", "not type = shop"),
+    ),
+    "verdicts-one-kind": ({"abnormal": 3, "normal": 0, "unsure": 0}, ("abnormal", "normal")),
+    "verdicts-few": ({"count": 4}, ("4 verdicts", "few")),
+    "verdicts-contradict": ({"count": 2, "pairs": [["a", "b"]]}, ("2 pairs", "'a' and 'b'")),
+    "verdicts-unexpected": (
+        {"count": 1, "nodes": [["a", "normal"]]},
+        ("1 verdict", "'a' (normal)"),
+    ),
+    "verdicts-skipped": ({"count": 2}, ("2 verdicts", "were skipped")),
     "causes-of-highest": (
         {"top": 20, "counts": {"features": 5, "similarity": 3, "position": 0}},
         ("20 highest", "5 are", "by features", "3 by similarity", "0 by position"),
@@ -287,7 +331,7 @@ def test_a_note_has_the_fields_of_its_sentence(where, call):
 
 def test_every_sentence_belongs_to_a_code_in_the_package():
     """Some codes are chosen at run time, so any string of the package may be one."""
-    rendering = {"notes.py", "loading_notes.py"}
+    rendering = {"notes.py", "loading_notes.py", "verdict_notes.py"}
     used = set()
     for path in Path(egoscore.__file__).parent.rglob("*.py"):
         if not (path.parent.name == "report" and path.name in rendering):

@@ -17,6 +17,7 @@ from egoscore.detectors.conditional.explain import ConditionalExplainer
 from egoscore.detectors.conditional.model import ConditionalModel
 from egoscore.detectors.conditional.scoring import ChannelTable, Scoring
 from egoscore.detectors.conditional.settings import ConditionalSettings
+from egoscore.detectors.inputs import InputBlock, graph_blocks, measured_block
 from egoscore.detectors.serialization import pack, unpack
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
@@ -82,6 +83,9 @@ class ConditionalDetector(Detector):
     def quicker(cls, settings: ConditionalSettings) -> ConditionalSettings:
         """Networks change the ranking little: a quarter of the training shows whether they do."""
         return replace(settings, updates=max(1, settings.updates // 4))
+
+    def inputs(self, graph: AttributedGraph, table: ChannelTable) -> tuple[InputBlock, ...]:
+        return measured_block(table.channels), *graph_blocks(graph)
 
     @property
     def model(self) -> ConditionalModel:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from egoscore.detectors.base import Detector, Facts, Job, Losses, Store
 from egoscore.detectors.calibration import Calibration
+from egoscore.detectors.inputs import InputBlock, graph_blocks, measured_block
 from egoscore.detectors.paper.combine import combine
 from egoscore.detectors.paper.components import ComponentTable
 from egoscore.detectors.paper.explain import ReconstructionExplainer, answers, level_means
@@ -89,6 +90,10 @@ class PaperDetector(Detector):
     @classmethod
     def quicker(cls, settings: PaperSettings) -> None:
         """Training and reconstructing again would take as long as the first time."""
+
+    def inputs(self, graph: AttributedGraph, table: ComponentTable) -> tuple[InputBlock, ...]:
+        measured = {name: c for name, c in table.columns().items() if name != "node"}
+        return measured_block(measured), *graph_blocks(graph)
 
     @property
     def model(self) -> FittedModel:
