@@ -16,6 +16,7 @@ from torch import Tensor
 from egoscore.detectors.base import Detector
 from egoscore.detectors.serialization import pack, unpack
 from egoscore.detectors.settings import whole
+from egoscore.errors import InputError
 from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
@@ -60,8 +61,7 @@ class Teachable(ABC):
         kinds = kinds_of(verdicts)
         teacher = self._teacher_of_training()
         rows = teacher.rows([*kinds], skip_unknown)
-        given = {row: kinds[node] for node, row in rows.items()}
-        known = self._verdicts_by_row() | given
+        known = self._verdicts_by_row() | _by_row(rows, kinds)
         with one_thread():
             learned = teacher.learn({row: kind for row, kind in known.items() if kind is not None})
         taught = copy.copy(self)
@@ -169,3 +169,12 @@ class Teachable(ABC):
         self._forget_verdicts()
         if "taught" in about:
             self._remember(unpack(Taught, "taught", tensors, about["taught"]))
+
+
+def _by_row(rows: Mapping[Any, int], kinds: Mapping[Any, str | None]) -> dict[int, str | None]:
+    """Kinds by row; two verdicts on one node, by its id and by its name, must be the same."""
+    found: dict[int, str | None] = {}
+    for node, row in rows.items():
+        if found.setdefault(row, kinds[node]) != kinds[node]:
+            raise InputError(f"There are two different verdicts on node {node!r}; give one.")
+    return found

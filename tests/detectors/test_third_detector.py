@@ -239,6 +239,9 @@ def test_it_works_on_the_command_line(toy, tmp_path):
     assert json.loads(toy(REGISTER + COMMAND, "explain", out, node, "--json"))["causes"] == [
         "degree"
     ]
+    reviewed = json.loads(toy(REGISTER + COMMAND, "review", out, "--abnormal", node, "--json"))
+    assert [one["kind"] for one in reviewed["verdicts"]] == ["abnormal"]
+    assert node not in [one["node"] for one in reviewed["next"]]
     (out / "report.html").unlink()
     toy(REGISTER + COMMAND, "report", out)
     assert "Has it an unusual number of neighbours?" in (out / "report.html").read_text()

@@ -144,6 +144,12 @@ def test_names_are_accepted_and_unknown_nodes_refused_or_skipped(fitted):
     assert skipped.verdicts_ == {"acc-7": "normal"}
 
 
+def test_one_node_has_one_verdict(fitted):
+    assert fitted.teach({"Account 7": True, "acc-7": 1}).verdicts_ == {"acc-7": "abnormal"}
+    with pytest.raises(InputError, match="two different verdicts"):
+        fitted.teach({"Account 7": True, "acc-7": False})
+
+
 def test_ids_that_are_numbers():
     graph = generate_network(60, 150, 3)
     fitted = EgoScore(**QUICK).fit(graph)
