@@ -288,9 +288,7 @@ class TestWhy:
         lines = rows(capsys.readouterr().out.splitlines())
         assert [row[5] for row in lines] == [*WHY, ""]
 
-    @pytest.mark.parametrize(
-        ("width", "place", "words"), [(120, 5, WHY[0]), (92, 4, WHY[0][:47])]
-    )
+    @pytest.mark.parametrize(("width", "place", "words"), [(120, 5, WHY[0]), (92, 4, WHY[0][:47])])
     def test_other_causes_are_named_if_there_is_room(self, terminal, width, place, words):
         _, lines = terminal(width, show_detection, detected(), 3)
         assert rows(lines)[0][place] == words
