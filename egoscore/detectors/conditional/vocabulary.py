@@ -32,6 +32,6 @@ VOCABULARY = Vocabulary(
     contrast="The mean squared difference between the node and its neighbours is {actual} "
     "(expected {expected}), with every feature in standard deviations.",
     has_zero=True,
-    labels={"extremes": "extreme value"},
+    labels={"extremes": "extreme"},
     alone=ALONE,
 )
