@@ -29,7 +29,7 @@ from egoscore.graph import AttributedGraph
 from egoscore.graph.attributed_graph import as_graph
 from egoscore.graph.checks import same_features
 from egoscore.progress import Bars, progress_bar
-from egoscore.ranking import ranking, with_reasons
+from egoscore.ranking import ranking, with_columns, with_reasons
 from egoscore.review.teachable import Teachable
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
@@ -271,13 +271,17 @@ class EgoScore(Teachable, BaseEstimator):  # type: ignore[misc]
 
         It has the columns of scores.csv and `reason`, the main cause in a few words. Only the
         `reasons` highest nodes have one, as those of a million nodes would take long; elsewhere it
-        is missing. `data` None means the training graph.
+        is missing. After `teach` there are also `verdict`, `updated_score` and `updated_rank`, and
+        the order is still that of the unsupervised scores. `data` None means the training graph.
         """
         whole(0).check("reasons", reasons, of="scores")
         graph = self._graph_of(data)
         table, scores = self._scored(graph, data is None)
         ranked = self._ranked(graph, table, scores)
-        highest = np.argsort(scores.columns["rank"])[:reasons].tolist()
+        order = np.argsort(scores.columns["rank"])
+        reviewed = self._reviewed(graph, table, data is None)
+        ranked = with_columns(ranked, {name: values[order] for name, values in reviewed.items()})
+        highest = order[:reasons].tolist()
         why = self._explained(highest, graph, table, scores)
         return with_reasons(ranked, [one.reason for one in why]).to_pandas()
 

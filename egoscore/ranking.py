@@ -17,6 +17,7 @@ from egoscore.run.tables import described, facts_of
 from egoscore.text import encodable
 
 NAME, REASON = "name", "reason"
+REVIEW = ("verdict", "updated_score", "updated_rank")  # after verdicts
 _INPUT = " (input)"  # appended to the name of a user's column if it is one of ours
 
 
@@ -40,7 +41,7 @@ def ranking(
     ours = {name: c for name, c in components.items() if name not in (*keys, *columns)}
     if significant is not None:
         ours = {"significant": significant.astype(np.int8)} | ours
-    taken = {"known_label", "significant", REASON, *keys, *columns, *ours}
+    taken = {"known_label", "significant", REASON, *REVIEW, *keys, *columns, *ours}
     own: dict[str, NDArray[Any]] = {}
     for name, column in graph.node_info.items():
         while name in taken or name in own:
@@ -53,6 +54,14 @@ def ranking(
         named["known_label"] = pc.if_else(pc.equal(known, UNKNOWN), None, known)
     table = pa.table(keys | named)
     return table.cast(described(table.schema, {"own": [*labels, *own]}))
+
+
+def with_columns(ranking: pa.Table, more: Mapping[str, NDArray[Any]]) -> pa.Table:
+    """The ranking with further columns (N,), in its order, which come after the rank."""
+    after = ranking.column_names.index("rank") + 1
+    for place, (name, values) in enumerate(more.items(), after):
+        ranking = ranking.add_column(place, name, pa.array(values))
+    return ranking
 
 
 def with_reasons(ranking: pa.Table, reasons: Sequence[str]) -> pa.Table:

@@ -82,21 +82,39 @@ class Teachable(ABC):
 
     def updated_score(self, data: Any) -> Tensor:
         """Scores of all nodes of a graph after the verdicts, (N,); the graph may be a new one."""
-        taught, graph = self._require_taught(), self._graph_of(data)
-        table = self._measured(graph)
-        score = self._detector.score(table)
+        self._require_taught()
+        graph = self._graph_of(data)
+        return torch.from_numpy(self._updated_from(graph, self._measured(graph)))
+
+    def _updated_from(self, graph: AttributedGraph, table: Any) -> NDArray[np.float64]:
+        """Scores of a graph after the verdicts (N,), given its table."""
+        taught = self._require_taught()
         with one_thread():
             inputs = taught.scale.apply(self._detector.inputs(graph, table), graph)
-            return torch.from_numpy(taught.update(score, inputs))
+            return taught.update(self._detector.score(table), inputs)
 
     def review_columns(self) -> dict[str, NDArray[Any]]:
         """Verdict, updated score and updated rank of the nodes, (N,) each, in the graph's order.
 
         Without any verdict the updated columns are those of the unsupervised scores.
         """
-        updated = self._updated().numpy()
+        return self._columns_of(self._updated().numpy(), self._verdicts_by_row())
+
+    def _reviewed(
+        self, graph: AttributedGraph, table: Any, is_training: bool
+    ) -> dict[str, NDArray[Any]]:
+        """The same columns of any graph, given its table; none without verdicts."""
+        if self._taught is None:
+            return {}
+        if is_training:
+            return self.review_columns()
+        return self._columns_of(self._updated_from(graph, table), {})
+
+    def _columns_of(
+        self, updated: NDArray[np.float64], verdicts: Mapping[int, str | None]
+    ) -> dict[str, NDArray[Any]]:
         verdict = np.full(len(updated), "", dtype="U8")
-        for row, kind in self._verdicts_by_row().items():
+        for row, kind in verdicts.items():
             verdict[row] = kind
         rank = Scores(updated, updated, self.threshold_).columns["rank"]
         return {"verdict": verdict, "updated_score": updated, "updated_rank": rank}

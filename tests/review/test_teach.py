@@ -234,3 +234,22 @@ def test_a_graph_without_features_of_its_own_has_its_structure_once():
     assert [one.name for one in graph_blocks(graph)] == ["features", "position"]
     structural = replace(graph, columns=columns)
     assert [one.name for one in graph_blocks(structural)] == ["features"]
+
+
+def test_scores_show_both_ranks_side_by_side():
+    graph = generate_network(200, seed=3)
+    fitted = EgoScore(updates=4, hidden_size=8).fit(graph)
+    assert "updated_rank" not in fitted.scores(reasons=0)
+    first, second = fitted.suggest(2)
+    taught = fitted.teach({first: False, second: True})
+    frame = taught.scores(reasons=2)
+    place = frame.columns.get_loc("rank")
+    added = ["verdict", "updated_score", "updated_rank"]
+    assert frame.columns[place : place + 4].tolist() == ["rank", *added]
+    assert frame["rank"].tolist() == list(range(1, 201))
+    by_node = frame.set_index("node")
+    assert by_node.loc[first, "verdict"] == "normal"
+    assert by_node.loc[second, "verdict"] == "abnormal"
+    np.testing.assert_array_equal(frame["updated_score"].rank(ascending=False), frame.updated_rank)
+    again = taught.scores(graph, reasons=0).set_index("node")
+    np.testing.assert_allclose(again.updated_score, by_node.updated_score, rtol=1e-5)
