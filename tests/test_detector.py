@@ -1338,7 +1338,8 @@ class TestTitles:
     def test_a_date_is_not_a_number(self):
         edges = {"source": range(40), "target": [*range(1, 40), 0]}
         dates = [f"2024-01-{1 + n % 28:02d}" for n in range(40)]
-        first, second = ({"id": range(40), "opened": one} for one in (dates, range(40)))
+        numbers = [n**2 for n in range(40)]
+        first, second = ({"id": range(40), "opened": one} for one in (dates, numbers))
         detector = EgoScore(**DEFAULT).fit((edges, first))
         assert bool(detector.decision_function((edges, first)).isfinite().all())
         with pytest.raises(InputError, match=r"has 'opened' and lacks 'opened \(date\)'"):

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from egoscore.detectors.calibration import Calibration
+from egoscore.detectors.calibration import Calibration, bounded
 from egoscore.detectors.conditional.by_size import BySize
 from egoscore.detectors.conditional.channels import ALONE, CHANNELS, channels_of
 from egoscore.detectors.conditional.covariance import Floats
 from egoscore.explain.explanation import HIGH
 
 _LEAST_ALONE = 4.0  # one in fifty: what is less rare does not count by itself
-_FEWEST = 1.5  # logarithm of the number of nodes that may count in a small graph
+_FEWEST = 2.0  # logarithm of the number of nodes that may count in a small graph
 _TOP = 0.02
 _FOR_TIES = 0.01
 
@@ -108,6 +108,8 @@ class Scoring:
         """All questions together (N,), or the one that counts by itself where that is rarer."""
         several = [values for name, values in answers.items() if name != ALONE]
         together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
+        # answers that are ranks are no rarer than one in all nodes; an impossible value is
+        together = bounded(together, float(np.log(self.together.count)))
         alone = answers[ALONE]
         # members of a clique are equally rare
         return np.where(alone > 0.0, np.maximum(alone + _FOR_TIES * together, together), together)
