@@ -34,7 +34,7 @@ from egoscore.review.teachable import Teachable
 from egoscore.run.directory import model_path
 from egoscore.run.files import load_tensors, save_tensors
 from egoscore.run.graph_store import has_graph, load_graph
-from egoscore.run.reader import fingerprint, reading
+from egoscore.run.reader import fingerprint, reading, require_finished
 from egoscore.runtime import choose_device, one_thread
 
 if TYPE_CHECKING:
@@ -379,6 +379,7 @@ class EgoScore(Teachable, BaseEstimator):  # type: ignore[misc]
         """Read a detector that `save` wrote, from its file or from a run directory."""
         file = model_path(Path(path))
         with reading(file.parent):
+            require_finished(file.parent)
             restored = cls._read(file)
             restored._graph = file.parent  # where a run keeps it
             restored._graph_fingerprint = fingerprint(file.parent)

@@ -103,6 +103,12 @@ def reading(path: Path) -> Iterator[None]:
             _held.reset(before)
 
 
+def require_finished(path: Path) -> None:
+    """Refuse a directory whose run is not finished; one that holds no run may hold anything."""
+    if (path / CONFIG_FILE).exists():
+        Run.open(path)
+
+
 def fingerprint(run: Path) -> str | None:
     """The fingerprint of the graph that a directory holds a run on; None if it holds none."""
     if not _is_known(run):

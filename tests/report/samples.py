@@ -16,7 +16,7 @@ from egoscore.report.findings import Findings
 from egoscore.report.top_nodes import ANSWERED
 from egoscore.run.tables import described
 
-FIRST_NAMES = ("Ada", "Ben", "Chloé", "Dmitri", "Eve", "Farid", "Grace", "Hugo", "Ines", "Jun")
+TREES = ("Alder", "Birch", "Chêne", "Dogwood", "Elm", "Fir", "Ginkgo", "Hemlock", "Iroko", "Juniper")
 QUESTIONS = ("features", "similarity", "position")
 COMPONENTS = ("linear_residual", "mismatch", *(f"surprise_{name}" for name in QUESTIONS))
 PAPER_QUESTIONS = ("features", "structure", "energy")
@@ -35,7 +35,7 @@ NOTES = (
 
 def node_name(number: int) -> str:
     """An id as people have them."""
-    return f"{FIRST_NAMES[number % 10]} {number}"
+    return f"{TREES[number % 10]} {number}"
 
 
 def picture(seed: int, size: int) -> Picture:

@@ -42,7 +42,7 @@ def test_the_centre_keeps_its_name(count, name):
 
 @pytest.mark.parametrize("count", range(1, 14))
 def test_usual_names_are_all_written(count):
-    assert None not in labels(["Dmitri 103"] * count, circles(count), WIDTH, HEIGHT)
+    assert None not in labels(["Dogwood 103"] * count, circles(count), WIDTH, HEIGHT)
 
 
 def test_names_are_written_away_from_the_centre_and_shortened_where_that_helps():

@@ -131,10 +131,10 @@ def test_names_are_printed_as_text(printed, name):
 
 
 def test_names_are_shown_and_the_id_is_told(printed):
-    tie = Tie("n7", 2.0, name="Ines Other")
+    tie = Tie("n7", 2.0, name="Iroko Other")
     found = replace(FOUND, node="n-4", name="two\nlines", surprising=(tie,))
     text = " ".join(printed(found)[0].split())
     assert "id is n-4." in text
-    assert "Ines Other (+2.0)" in text
+    assert "Iroko Other (+2.0)" in text
     assert "n7" not in text
     assert " id is " not in " ".join(printed(FOUND)[0].split())

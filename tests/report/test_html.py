@@ -367,9 +367,9 @@ class TestContent:
     def test_edges_and_components_are_listed(self, page):
         words = page.words()
         for edges in (
-            "Unexpected edges node surprise Ada 40 +3.1",
-            "Expected edges node surprise Ben 61 -1.234",
-            "Missing edges node surprise Chloé 62 +0.81",
+            "Unexpected edges node surprise Alder 40 +3.1",
+            "Expected edges node surprise Birch 61 -1.234",
+            "Missing edges node surprise Chêne 62 +0.81",
         ):
             assert edges in words
         for part in parts_of(findings().explanations[0].questions, 500):

@@ -112,7 +112,7 @@ def test_the_summary_is_seen_without_scrolling(browser, reports, width):
 def test_the_first_of_the_list_is_seen_with_its_reason_without_scrolling(browser, reports):
     with Visit(browser, reports / "usual.html", 1280) as visit:
         first = visit.page.locator(".top tbody tr").first
-        assert first.locator(".node").inner_text() == "Ada 0"
+        assert first.locator(".node").inner_text() == "Alder 0"
         reason = first.locator(".reason")
         assert reason.inner_text().endswith("3.1 times the expected value")
         box = reason.bounding_box()

@@ -45,12 +45,12 @@ def test_verdicts_are_kept_and_learned_from(review, run):
     assert [one["updated_rank"] for one in first["next"]] == [1, 2, 3]
     given = ("--abnormal", nodes[0], "--normal", ",".join(nodes[1:]))
     before = (run / SCORES_FILE).read_bytes()
-    code, found, _ = review(*given, "--note", "seen", "--author", "Ada", "--json")
+    code, found, _ = review(*given, "--note", "seen", "--author", "Alder", "--json")
     assert code == 0
     assert {one["node"]: one["kind"] for one in found["verdicts"]} == {
         nodes[0]: "abnormal", nodes[1]: "normal", nodes[2]: "normal",
     }  # fmt: skip
-    assert {(one["note"], one["author"]) for one in found["verdicts"]} == {("seen", "Ada")}
+    assert {(one["note"], one["author"]) for one in found["verdicts"]} == {("seen", "Alder")}
     assert not set(nodes) & {one["node"] for one in found["next"]}
     assert len(found["next"]) == 10
     assert found["next"][0]["changes"]

@@ -45,7 +45,7 @@ def test_nothing_is_written_by_reading(store):
 
 
 def test_the_last_verdict_counts_and_can_be_undone(store):
-    store.add([Verdict("a", "abnormal", "first", "Ada"), Verdict("b", "unsure")])
+    store.add([Verdict("a", "abnormal", "first", "Alder"), Verdict("b", "unsure")])
     store.add([Verdict("a", "normal")])
     assert kinds(store) == {"a": "normal", "b": "unsure"}
     assert [one.kind for one in store.undo()] == ["normal"]

@@ -37,7 +37,7 @@ def test_none_forgets():
 
 def test_csv_round_trip(tmp_path):
     given = [
-        Verdict("a,b", "abnormal", 'said "no"\nand left', "Ada", "2026-01-01T00:00:00+00:00"),
+        Verdict("a,b", "abnormal", 'said "no"\nand left', "Alder", "2026-01-01T00:00:00+00:00"),
         Verdict("=1+1", "unsure", "@x"),
         Verdict("-7", "normal"),
     ]
