@@ -28,7 +28,7 @@ from egoscore.load import Options, read_tables
 from egoscore.load.families import INJECTED_NAMES, VARIED_NAMES
 from egoscore.review.learning import Prior, learn
 from egoscore.review.scaling import FARTHEST, neighbour_mean
-from egoscore.review.teacher import Teacher, suggest
+from egoscore.review.teacher import Teacher, explore, suggest
 
 BOND = ("disney", "books", "reddit", "enron")
 LABELLED = ("bugs_ant", "bugs_camel", "enron_poi", "bitcoin_alpha", "wiki_vandal", "eth_first")
@@ -116,23 +116,27 @@ def named(rows: np.ndarray, verdicts: np.ndarray) -> dict[int, str]:
 
 
 def egoscore(case: Case, seed: int) -> Scorer:
-    """`EgoScore.teach`."""
+    """`EgoScore.teach` and `EgoScore.suggest`."""
     teacher = case.teacher
 
     def scores(rows: np.ndarray, verdicts: np.ndarray) -> np.ndarray:
-        return teacher.learn(named(rows, verdicts)).updated
+        taught = teacher.learn(named(rows, verdicts))
+        if not len(rows):
+            return taught.updated
+        first = explore(taught, teacher.inputs, rows, BATCH)
+        found = taught.updated.copy()
+        found[first] = found.max() + np.arange(len(first), 0, -1)  # in the order of suggestions
+        return found
 
     return scores
 
 
-def exploring(case: Case, seed: int) -> Scorer:
-    """The same plus one posterior standard deviation."""
+def highest_first(case: Case, seed: int) -> Scorer:
+    """The same, but the highest updated score is reviewed next."""
     teacher = case.teacher
-    everything = teacher.inputs.rows(np.arange(len(case.score)))
 
     def scores(rows: np.ndarray, verdicts: np.ndarray) -> np.ndarray:
-        taught = teacher.learn(named(rows, verdicts))
-        return taught.updated + taught.unit * taught.posterior.deviation(everything)
+        return teacher.learn(named(rows, verdicts)).updated
 
     return scores
 
@@ -221,7 +225,7 @@ METHODS = {
     "isolation forest with feedback (AAD)": forest,
     "prototype": prototype,
     "egoscore": egoscore,
-    "egoscore, exploring": exploring,
+    "egoscore, highest first": highest_first,
 }
 RANDOM = ("random order", "isolation forest with feedback (AAD)")
 WITH_WRONG = (

@@ -21,7 +21,7 @@ from egoscore.explain.sentences import Scores
 from egoscore.graph import AttributedGraph
 from egoscore.notes import Note
 from egoscore.review.lessons import Contribution, contributions, lessons
-from egoscore.review.teacher import Taught, Teacher, suggest
+from egoscore.review.teacher import Taught, Teacher, explore, suggest
 from egoscore.review.verdicts import kinds_of
 from egoscore.runtime import one_thread
 
@@ -69,11 +69,20 @@ class Teachable(ABC):
         return taught
 
     def suggest(self, n: int = 10) -> list[Any]:
-        """The ids of the `n` nodes to review next: the highest without a verdict."""
+        """The ids of the `n` nodes to review next, most promising first.
+
+        The highest nodes without a verdict. Once there are verdicts, what they leave uncertain
+        about a node counts for it (see `docs/verdicts.md`).
+        """
         whole(0).check("n", n)
-        updated = self._updated().numpy()
+        updated, graph = self._updated().numpy(), self._graph_of(None)
         reviewed = np.array(sorted(self._verdicts_by_row()), dtype=np.int64)
-        ids: list[Any] = self._graph_of(None).ids[suggest(updated, reviewed, int(n))].tolist()
+        if self._taught is None or not len(self._taught.learned[0]):
+            rows = suggest(updated, reviewed, int(n))
+        else:
+            inputs = self._teacher_of_training().inputs
+            rows = explore(self._taught, inputs, reviewed, int(n))
+        ids: list[Any] = graph.ids[rows].tolist()
         return ids
 
     def rows_of(self, nodes: Sequence[Any], skip_unknown: bool = False) -> dict[Any, int]:

@@ -20,6 +20,7 @@ from egoscore.review.scaling import Inputs, InputScale
 from egoscore.review.verdicts import ABNORMAL, UNSURE
 
 Floats = NDArray[np.float64]
+_CANDIDATES = 2000  # highest nodes that may be suggested
 
 
 @dataclass(frozen=True)
@@ -148,3 +149,16 @@ def suggest(updated: Floats, reviewed: NDArray[np.int64], count: int) -> NDArray
         least = np.partition(updated[rows], len(rows) - count)[len(rows) - count]
         rows = rows[updated[rows] >= least]
     return rows[np.argsort(-updated[rows], kind="stable")[:count]]
+
+
+def explore(
+    taught: Taught, inputs: Inputs, reviewed: NDArray[np.int64], count: int
+) -> NDArray[np.int64]:
+    """The same after verdicts, by the updated score plus one posterior standard deviation.
+
+    So nodes unlike all that were reviewed get their turn. Only the highest nodes are compared.
+    """
+    highest = suggest(taught.updated, reviewed, max(_CANDIDATES, count))
+    uncertain = taught.unit * taught.posterior.deviation(inputs.rows(highest))
+    order = np.argsort(-(taught.updated[highest] + uncertain), kind="stable")
+    return highest[order][:count]

@@ -16,7 +16,18 @@ from egoscore.report.findings import Findings
 from egoscore.report.top_nodes import ANSWERED
 from egoscore.run.tables import described
 
-TREES = ("Alder", "Birch", "Chêne", "Dogwood", "Elm", "Fir", "Ginkgo", "Hemlock", "Iroko", "Juniper")
+TREES = (
+    "Alder",
+    "Birch",
+    "Chêne",
+    "Dogwood",
+    "Elm",
+    "Fir",
+    "Ginkgo",
+    "Hemlock",
+    "Iroko",
+    "Juniper",
+)
 QUESTIONS = ("features", "similarity", "position")
 COMPONENTS = ("linear_residual", "mismatch", *(f"surprise_{name}" for name in QUESTIONS))
 PAPER_QUESTIONS = ("features", "structure", "energy")

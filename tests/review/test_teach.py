@@ -253,3 +253,13 @@ def test_scores_show_both_ranks_side_by_side():
     np.testing.assert_array_equal(frame["updated_score"].rank(ascending=False), frame.updated_rank)
     again = taught.scores(graph, reasons=0).set_index("node")
     np.testing.assert_allclose(again.updated_score, by_node.updated_score, rtol=1e-5)
+
+
+def test_suggestions_follow_the_updated_score_and_what_is_uncertain(fitted):
+    taught = fitted.teach(verdicts(12))
+    learned = taught.taught_
+    inputs = taught._teacher_of_training().inputs.rows(np.arange(GRAPH.num_nodes))
+    promising = learned.updated + learned.unit * learned.posterior.deviation(inputs)
+    promising[learned.rows] = -np.inf
+    order = np.argsort(-promising, kind="stable")
+    assert taught.suggest(15) == GRAPH.ids[order[:15]].tolist()
