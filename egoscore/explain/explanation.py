@@ -99,7 +99,8 @@ class Picture:
 
     Attributes: `nodes` names; `actual` and `expected` pairs of numbers, the edges; `shade` names
     the feature that the shades show; `shade_actual` and `shade_expected` one number per node, 0 to
-    1 between the least and the greatest of them all; `left_out` how many nodes are not shown.
+    1 between the least and the greatest of them all; `left_out` how many nodes are not shown;
+    `rows` the row numbers of the nodes in the graph, () where an older run does not say.
     """
 
     nodes: tuple[str, ...]
@@ -109,6 +110,7 @@ class Picture:
     shade_actual: tuple[float, ...]
     shade_expected: tuple[float, ...]
     left_out: int = 0
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,7 @@ class Explanation(Reasons):
         drawn = dict(record["picture"])
         for name in ("nodes", "shade_actual", "shade_expected"):
             drawn[name] = tuple(drawn[name])
+        drawn["rows"] = tuple(drawn.get("rows", ()))
         for name in ("actual", "expected"):
             drawn[name] = tuple((int(a), int(b)) for a, b in drawn[name])
         rest = {"causes": tuple(record["causes"]), "picture": Picture(**drawn)}

@@ -158,6 +158,7 @@ class ReconstructionExplainer(Explainer):
             self.graph.described[shown].title,
             *shades(found.x[:count, shown], found.restored_x[:count, shown]),
             len(found.members) - count,
+            tuple(nodes),
         )
 
     def phrase(self, cause: str, reasons: Reasons) -> str:

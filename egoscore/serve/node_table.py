@@ -1,0 +1,140 @@
+"""All nodes as columns in memory: sorted, filtered and searched in a few hundredths of a second.
+
+Rows are those of the graph. Sorted orders and the last answers are kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from egoscore.ranking import id_column
+from egoscore.serve.columns import Column
+from egoscore.serve.query import Limit, Query
+
+Rows = NDArray[np.int32]
+_MOST_ORDERS = 8
+_MOST_ANSWERS = 4
+
+
+class NodeTable:
+    """The nodes of a run: `ids` and `names` (N,), and `columns` by their keys."""
+
+    def __init__(
+        self, ids: NDArray[Any], names: NDArray[Any] | None, columns: Iterable[Column]
+    ) -> None:
+        self.num_nodes = len(ids)
+        self.columns = {column.key: column for column in columns}
+        self.ids = id_column(ids).cast(pa.string())
+        self.names = None if names is None else pa.array(names.tolist(), pa.string())
+        self._folded: list[pa.Array] | None = None
+        self._orders: OrderedDict[tuple[Any, ...], Rows] = OrderedDict()
+        self._answers: OrderedDict[tuple[Any, ...], Rows] = OrderedDict()
+        self._lock = Lock()
+
+    def shown(self, row: int) -> str:
+        """The name of a node, or else its id."""
+        return str((self.ids if self.names is None else self.names)[row])
+
+    def rows_of(self, texts: Sequence[str]) -> dict[str, int]:
+        """The rows of ids as text; those that no node has are left out."""
+        found = np.flatnonzero(pc.is_in(self.ids, value_set=pa.array(texts, pa.string())))
+        return {str(self.ids[row]): row for row in reversed(found.tolist())}
+
+    def select(self, query: Query, live: Mapping[str, NDArray[Any]], version: object) -> Rows:
+        """The rows that a query asks for, in its order.
+
+        `live` are columns that verdicts change; `version` is another one whenever they do.
+        """
+        key = (query, version)
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key]
+            order = self._order(query, live, version)
+            wanted = self._wanted(query, live)
+            answer = order if wanted is None else order[wanted[order]]
+            return _keep(self._answers, key, answer, _MOST_ANSWERS)
+
+    def _order(self, query: Query, live: Mapping[str, NDArray[Any]], version: object) -> Rows:
+        """All rows in the order of a query; rows without a value come last."""
+        key = (query.sort, query.descending, version if query.sort in live else None)
+        if key in self._orders:
+            self._orders.move_to_end(key)
+            return self._orders[key]
+        values = self._values(query.sort, live)
+        if isinstance(values, pa.Array):
+            kind = "descending" if query.descending else "ascending"
+            order = pc.array_sort_indices(values, order=kind).to_numpy()
+        else:
+            order = np.argsort(-values if query.descending else values, kind="stable")
+        return _keep(self._orders, key, order.astype(np.int32), _MOST_ORDERS)
+
+    def _values(self, key: str, live: Mapping[str, NDArray[Any]]) -> Any:
+        if key == "name":
+            return self.ids if self.names is None else self.names
+        return live[key] if key in live else self.columns[key].values()
+
+    def _wanted(self, query: Query, live: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_] | None:
+        """Which rows pass all filters; None if all do."""
+        masks = [self._within(limit, live) for limit in query.limits]
+        if query.verdict is not None:
+            masks.append(np.isin(live["verdict"], query.verdict))
+        if query.search:
+            masks.append(self._containing(query.search))
+        return np.logical_and.reduce(masks) if masks else None
+
+    def _within(self, limit: Limit, live: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        values = self._values(limit.key, live)
+        if isinstance(values, pa.Array):
+            return _matching(values, limit.text)
+        mask = np.ones(self.num_nodes, dtype=bool)
+        if limit.low is not None:
+            mask &= values >= limit.low
+        if limit.high is not None:
+            mask &= values <= limit.high
+        return mask
+
+    def _containing(self, text: str) -> NDArray[np.bool_]:
+        """Which nodes have a text in their name or id, whatever the case and accents."""
+        if self._folded is None:
+            known = [self.ids] if self.names is None else [self.ids, self.names]
+            self._folded = [_folded(one) for one in known]
+        wanted = _folded(pa.array([text.strip()]))[0].as_py()
+        masks = [pc.match_substring(one, wanted) for one in self._folded]
+        found: NDArray[np.bool_] = np.logical_or.reduce([_as_mask(mask) for mask in masks])
+        return found
+
+
+def _keep(
+    kept: OrderedDict[tuple[Any, ...], Rows], key: tuple[Any, ...], rows: Rows, most: int
+) -> Rows:
+    kept[key] = rows
+    while len(kept) > most:
+        kept.popitem(last=False)
+    return rows
+
+
+def _matching(values: pa.Array, text: str) -> NDArray[np.bool_]:
+    return _as_mask(pc.match_substring(values, text, ignore_case=True))
+
+
+def _as_mask(found: pa.Array) -> NDArray[np.bool_]:
+    mask: NDArray[np.bool_] = found.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _folded(texts: pa.Array) -> pa.Array:
+    """Texts without differences of case and accents."""
+    if not pc.all(pc.string_is_ascii(texts)).as_py():
+        texts = pc.replace_substring_regex(
+            pc.utf8_normalize(texts, form="NFKD"), pattern=r"\p{Mn}", replacement=""
+        )
+    return pc.utf8_lower(texts)
