@@ -129,7 +129,10 @@ class Room:
 
     def histogram(self, bins: int = 60) -> dict[str, Any]:
         """How many nodes have which score, up to and beyond the threshold."""
-        counts, edges = np.histogram(self.score, bins)
+        low, high = float(self.score.min()), float(self.score.max())
+        if np.isfinite(self.threshold):
+            low, high = min(low, self.threshold), max(high, self.threshold)
+        counts, edges = np.histogram(self.score, bins, (low, high))
         return {"counts": counts.tolist(), "edges": edges.tolist(), "threshold": self.threshold}
 
     def above(self, threshold: float) -> int:

@@ -82,9 +82,3 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
-
-
-@pytest.fixture
-def server(run):
-    with Server(run) as started:
-        yield started

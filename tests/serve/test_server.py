@@ -1,6 +1,7 @@
 """A real server: what it listens on, how it ends, and that a kill loses no verdict."""
 
 import json
+import shutil
 import signal
 import socket
 import sys
@@ -15,6 +16,18 @@ from serve.conftest import Server
 from egoscore.cli import main
 from egoscore.review.store import VerdictStore
 from egoscore.review.verdicts import Verdict
+
+
+@pytest.fixture(scope="module")
+def reviewed(made_run, tmp_path_factory):
+    """A run of its own for the tests of this file."""
+    return shutil.copytree(made_run, tmp_path_factory.mktemp("server") / "run")
+
+
+@pytest.fixture(scope="module")
+def server(reviewed):
+    with Server(reviewed) as started:
+        yield started
 
 
 class Visitor:
@@ -34,21 +47,22 @@ class Visitor:
             return json.loads(answer.read())
 
 
-def test_a_kill_loses_no_saved_verdict(server, run):
-    visit = Visitor(server.address)
-    for row in range(5):
-        visit("/api/verdicts", {"rows": [row], "kind": "abnormal", "note": f"note {row}"})
-    server.process.kill()
-    server.process.wait(30)
+def test_a_kill_loses_no_saved_verdict(run):
+    with Server(run) as server:
+        visit = Visitor(server.address)
+        for row in range(5):
+            visit("/api/verdicts", {"rows": [row], "kind": "abnormal", "note": f"note {row}"})
+        server.process.kill()
+        server.process.wait(30)
     saved = VerdictStore.of_run(run).current()
     assert [(one.node, one.note) for one in saved] == [(f"n{i}", f"note {i}") for i in range(5)]
     with Server(run) as again:
         assert Visitor(again.address)("/api/state")["counts"]["abnormal"] == 5
 
 
-def test_two_tabs_and_the_command_line_at_once(server, run):
+def test_two_tabs_and_the_command_line_at_once(server, reviewed):
     one, other = Visitor(server.address), Visitor(server.address)
-    store = VerdictStore.of_run(run)
+    store = VerdictStore.of_run(reviewed)
 
     def add(row):
         match row % 3:
@@ -82,6 +96,7 @@ def test_nobody_gets_in_without_the_token(server):
 
 
 def test_ctrl_c_ends_it(server):
+    """The last test of this file that needs the server."""
     Visitor(server.address)("/api/state")
     server.process.send_signal(signal.SIGINT)
     output, _ = server.process.communicate(timeout=30)

@@ -11,7 +11,7 @@ export function picture(data, { title, edges, kind = () => "", shade, open, name
   const box = svg("svg", { class: "ego", tabindex: "0", role: "group", "aria-label": `${title}: ${describe(data, edges)}` });
   const lines = edges.map(([a, b]) => {
     const [from, to] = [data.nodes[a], data.nodes[b]];
-    return svg("line", { class: `tie ${kind(a, b)}`, x1: from.x, y1: from.y, x2: to.x, y2: to.y });
+    return svg("line", { class: `tie ${kind(a, b)}${data.hops?.[a] === 2 && data.hops[b] === 2 ? " outer" : ""}`, x1: from.x, y1: from.y, x2: to.x, y2: to.y });
   });
   const order = named ?? data.nodes.map((_, i) => i).slice(0, NAMED);
   const dots = data.nodes.map((node, i) => dot(data, node, i, shade(i), open));
@@ -46,25 +46,33 @@ function hover(node) {
   return [node.name, `rank ${node.updated_rank}, score ${node.score}, ${node.neighbours} neighbours`, ...verdict, ...values].join("\n");
 }
 
-// Names next to their dots, away from the centre; one that would cover another is left out.
+// Names next to their dots, shortened where there is little room; one without any is left out.
 function labels(data, order) {
   const taken = data.nodes.map((node, i) => [node.x - DOT, node.y - DOT, node.x + DOT, node.y + DOT]);
+  const isFree = (box) => box[0] >= 0 && box[1] >= 0 && box[2] <= data.width && box[3] <= data.height
+    && taken.every((other) => box[0] >= other[2] || other[0] >= box[2] || box[1] >= other[3] || other[1] >= box[3]);
   const found = [];
   for (const i of order) {
-    const node = data.nodes[i];
-    const text = node.name.length > 16 ? `${node.name.slice(0, 15)}…` : node.name;
-    const isRight = node.x > data.width / 2;
-    const width = 6.6 * text.length;
-    const below = i === 0 || Math.abs(node.y - data.height / 2) > 1.3 * Math.abs(node.x - data.width / 2);
-    const y = below ? node.y + (node.y >= data.height / 2 ? CENTRE + 15 : -DOT - 5) : node.y + 4;
-    const left = below ? node.x - width / 2 : isRight ? node.x + DOT + 4 : node.x - DOT - 4 - width;
-    const box = [left, y - 11, left + width, y + 3];
-    const isFree = taken.every((o) => box[0] >= o[2] || o[0] >= box[2] || box[1] >= o[3] || o[1] >= box[3]);
-    if (!isFree || box[0] < 0 || box[2] > data.width || box[1] < 0 || box[3] > data.height) continue;
-    taken.push(box);
-    found.push(svg("text", { class: "halo", x: left, y, "aria-hidden": "true" }, text));
+    const label = tries(data, i).find((one) => isFree(one.box));
+    if (!label) continue;
+    taken.push(label.box);
+    found.push(svg("text", { class: "halo", x: label.box[0], y: label.box[3] - 3, "aria-hidden": "true" }, label.text));
   }
   return found;
+}
+
+// Places for a name, those away from the centre first; the centre's own is below it.
+function tries(data, i) {
+  const node = data.nodes[i], letters = [...node.name];
+  const isRight = node.x > data.width / 2, isLow = node.y >= data.height / 2;
+  const isBeside = i > 0 && Math.abs(node.x - data.width / 2) > Math.abs(node.y - data.height / 2);
+  return [16, 10, 7].flatMap((most) => {
+    const text = letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : node.name;
+    const width = 6.7 * text.length;
+    const beside = [isRight ? node.x + DOT + 4 : node.x - DOT - 4 - width, node.y + 4];
+    const apart = [node.x - width / 2, node.y + (isLow ? CENTRE + 15 : -DOT - 5)];
+    return (isBeside ? [beside, apart] : [apart, beside]).map(([x, y]) => ({ text, box: [x, y - 11, x + width, y + 3] }));
+  });
 }
 
 function zoom(view, data, factor, x = view.x + view.width / 2, y = view.y + view.height / 2) {

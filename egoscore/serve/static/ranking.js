@@ -110,7 +110,7 @@ function histogramFigure(data, params) {
     svg("rect", { class: "grip", x: -14, y: 0, width: 28, height }), svg("line", { y1: 0, y2: height }), svg("line", { class: "knob", y1: 7, y2: 7.1 }));
   const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "histogram", role: "group", "aria-label": "How many nodes have which score" }, ...bars, handle);
   const said = el("output", { id: "above" }), link = el("a", { id: "show-above" }, "Show them");
-  let threshold = data.threshold, asked = 0;
+  let threshold = data.threshold ?? last, asked = 0;
   const move = async (value) => {
     threshold = Math.min(last, Math.max(first, value));
     handle.setAttribute("transform", `translate(${place(threshold)} 0)`);
