@@ -15,12 +15,14 @@ from egoscore.errors import EgoScoreError, InputError
 from egoscore.notes import Note
 from egoscore.review.teacher import suggest
 from egoscore.review.verdicts import Verdict
+from egoscore.runtime import release_memory
 from egoscore.serve.node_table import NodeTable
+from egoscore.serve.query import CODES
 
 if TYPE_CHECKING:
     from egoscore.detector import EgoScore
     from egoscore.review.lessons import Contribution
-    from egoscore.review.session import ReviewSession
+    from egoscore.review.store import VerdictStore
 
 _FIRST = 20  # places of the ranking whose newcomers are told
 
@@ -30,8 +32,9 @@ class Standing:
     """Everything that verdicts decide, as of one moment; it is replaced, never changed.
 
     Attributes: `version` of the store that the `verdicts` (by row) are from, and `learned`, that
-    of the ranking; `columns` (N,) verdict, updated score and updated rank; `taught` the detector
-    and `notes` what it learned, both empty until the first time; `problem` with learning.
+    of the ranking; `columns` (N,) verdict (as in `CODES`), updated score and updated rank;
+    `taught`, the detector, and `notes`, what it learned, both empty until the first time;
+    `problem` with learning.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -51,11 +54,13 @@ class Standing:
 class Desk:
     """Verdicts on the nodes of one run, by row. Threads may share it."""
 
-    def __init__(self, session: ReviewSession[EgoScore], table: NodeTable) -> None:
-        self.session, self.table, self.store = session, table, session.store
-        score = session.detector.decision_score_.numpy()
+    def __init__(
+        self, detector: EgoScore, ids: NDArray[Any], table: NodeTable, store: VerdictStore
+    ) -> None:
+        self.detector, self.ids, self.table, self.store = detector, ids, table, store
+        score = detector.decision_score_.numpy()
         columns = {
-            "verdict": np.full(len(score), "", dtype="U8"),
+            "verdict": np.zeros(len(score), dtype=np.int8),
             "updated_score": score,
             "updated_rank": _ranks(score),
         }
@@ -118,7 +123,12 @@ class Desk:
         taught = self._standing.taught
         if taught is None or not len(taught.taught_.rows):
             return []
-        return taught.explain_update(self.session.graph.ids[row : row + 1].tolist()[0])
+        return taught.explain_update(self._id(row))
+
+    def _id(self, row: int) -> Any:
+        """The id of a node as the detector knows it."""
+        (found,) = self.ids[row : row + 1].tolist()
+        return found
 
     def newcomers(self, before: Standing, after: Standing) -> list[int]:
         """The rows that verdicts brought to the first places, highest first."""
@@ -132,32 +142,43 @@ class Desk:
         current = self.store.current()
         self.rows_of(current)
         known = {self._rows[one.node]: one for one in current if one.node in self._rows}
-        verdict = np.full(self.table.num_nodes, "", dtype="U8")
+        verdict = np.zeros(self.table.num_nodes, dtype=np.int8)
         for row, one in known.items():
-            verdict[row] = one.kind
+            verdict[row] = CODES.index(one.kind)
         columns = {**self._standing.columns, "verdict": verdict}
         self._standing = replace(self._standing, columns=columns, version=version, verdicts=known)
 
     def _learn(self) -> None:
         """Teach the detector until it knows all verdicts."""
-        taught: EgoScore | None
         while (version := self.store.version()) != self._standing.learned:
+            problem, learned = "", self._standing
             try:
-                taught = self.session.taught
-                found, notes, problem = taught.review_columns(), tuple(self.session.notes), ""
+                learned = self._taught()
             except EgoScoreError as error:  # the verdicts themselves are safe
-                taught, notes, problem = self._standing.taught, (), str(error)
-                found = {}
+                problem = str(error)
+            if self._standing.taught is None:
+                release_memory()  # preparing took more than what is kept
             with self._lock:
-                updated = {n: v for n, v in found.items() if n != "verdict"}
+                columns = {**learned.columns, "verdict": self._standing.columns["verdict"]}
                 self._standing = replace(
                     self._standing,
-                    columns={**self._standing.columns, **updated},
+                    columns=columns,
                     learned=version,
-                    taught=taught,
-                    notes=notes,
+                    taught=learned.taught,
+                    notes=learned.notes,
                     problem=problem,
                 )
+
+    def _taught(self) -> Standing:
+        """What the verdicts on disk teach: by id, as looking up text in a large graph is slow."""
+        current = self.store.current()
+        rows = self.rows_of(current)
+        kinds = {self._id(self._rows[c.node]): c.kind for c in current if c.node in self._rows}
+        taught = self.detector.teach(kinds)
+        notes = taught.lessons_
+        if len(rows) < len(current):
+            notes.append(Note.warning("verdicts-skipped", count=len(current) - len(rows)))
+        return Standing(taught.review_columns(), taught=taught, notes=tuple(notes))
 
 
 def _ranks(score: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from egoscore.errors import InputError
 from egoscore.review.verdicts import COLUMNS, cells_of
 from egoscore.serve.neighbourhood import neighbourhood
+from egoscore.serve.query import CODES
 from egoscore.serve.room import Room
 from egoscore.text import printable
 
@@ -65,7 +66,7 @@ def _attributes(room: Room, row: int) -> dict[str, Any]:
         "score": float(room.score[row]),
         "rank": int(room.rank[row]),
         "updated_rank": int(live["updated_rank"][row]),
-        "verdict": str(live["verdict"][row]),
+        "verdict": CODES[live["verdict"][row]],
     }
     for group in ("attributes", "other columns"):
         for column in room.groups[group]:

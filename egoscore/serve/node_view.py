@@ -12,6 +12,7 @@ from egoscore.explain.explanation import Explanation, Picture, Tie
 from egoscore.report.ego_drawing import HEIGHT, WIDTH, by_importance, layout
 from egoscore.report.verdict_notes import contribution_phrase
 from egoscore.serve.neighbourhood import neighbourhood, places
+from egoscore.serve.query import CODES
 from egoscore.serve.room import Room
 from egoscore.text import brief, number
 
@@ -45,7 +46,7 @@ def row_record(room: Room, row: int) -> dict[str, Any]:
         "rank": int(room.rank[row]),
         "updated_rank": int(live["updated_rank"][row]),
         "updated_score": number(float(live["updated_score"][row])),
-        "kind": str(live["verdict"][row]),
+        "kind": CODES[live["verdict"][row]],
         "flag": bool(room.flag[row]),
         "neighbours": int(room.degrees[row]),
     }

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from egoscore.errors import InputError
-from egoscore.review.verdicts import KINDS
+from egoscore.review.verdicts import ABNORMAL, KINDS, NORMAL, UNSURE
 
 MOST_ROWS = 200  # of a page
 _MOST_LIMITS = 12
 _LONGEST = 200  # characters of a text
 NONE = "none"
+CODES = ("", NORMAL, UNSURE, ABNORMAL)  # verdicts as numbers, in the order of the page
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from egoscore.detectors import vocabulary_of
 from egoscore.detectors.base import Vocabulary
-from egoscore.review.session import ReviewSession
+from egoscore.ranking import own_columns
 from egoscore.review.store import VerdictStore
 from egoscore.run.reader import Run, reading
+from egoscore.runtime import release_memory
 from egoscore.serve import columns
 from egoscore.serve.columns import NUMBER, TEXT, Column, plain_column
 from egoscore.serve.desk import Desk
@@ -62,8 +64,9 @@ class Room:
         with reading(path):
             run = Run.open(path)
             detector, graph = run.detector(EgoScore.load), run.graph
-            own = columns.own(run.ranking, order_of(detector.decision_score_.numpy()))
-            further = [*own]
+            further = _own(run, detector.decision_score_.numpy())
+        del run
+        release_memory()
         title = path.resolve().name
         return cls.of(title, detector, graph, VerdictStore.of_run(path), further)
 
@@ -93,12 +96,17 @@ class Room:
             *columns.components(detector.components_.columns(), dict(words.components)),
         ]
         table = NodeTable(graph.ids, graph.names, known)
-        desk = Desk(ReviewSession(detector, graph, store), table)
+        desk = Desk(detector, graph.ids, table, store)
         explaining = Explaining(detector, graph)
         threshold = detector.threshold_
         return cls(
             title, graph, table, desk, explaining, rank, score, flag, threshold, degrees, words
         )
+
+    def warm_up(self) -> None:
+        """Prepare in the background what the first requests would wait for."""
+        Thread(target=self.table.warm_up, daemon=True).start()
+        self.explaining.warm_up()
 
     @cached_property
     def groups(self) -> dict[str, list[Column]]:
@@ -139,6 +147,13 @@ class Room:
         """How many nodes have a higher score."""
         found = np.searchsorted(self.sorted_score, threshold, side="right")
         return len(self.score) - int(found)
+
+
+def _own(run: Run, score: NDArray[np.float64]) -> list[Column]:
+    """The user's further columns; without any, the ranking need not be read."""
+    if not own_columns(run.ranking_schema):
+        return []
+    return [*columns.own(run.ranking, order_of(score))]
 
 
 def order_of(score: NDArray[np.float64]) -> NDArray[np.int64]:

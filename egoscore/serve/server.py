@@ -28,7 +28,7 @@ def serve(run: Path, port: int, opens_browser: bool, say: Callable[[str], None])
         port, token = listening.getsockname()[1], secrets.token_urlsafe(32)
         address = f"http://{_LOOPBACK}:{port}/?token={token}"
         server = uvicorn.Server(_config(room, token, port))
-        room.explaining.warm_up()
+        room.warm_up()
         say(f"Review page: {address}")
         say("Press Ctrl-C to end it. Every verdict is saved at once.")
         if opens_browser:

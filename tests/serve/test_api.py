@@ -40,7 +40,8 @@ class TestRanking:
         up = rows(ranking(client, sort=key, count=200))
         down = rows(ranking(client, sort=key, desc=1, count=200))
         assert sorted(up) == sorted(down) == list(range(room.table.num_nodes))
-        values = room.table._values(key, {})
+        columns = room.table.columns
+        values = columns[key].values() if key in columns else room.table.names
         values = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
         assert [values[row] for row in up] == sorted(values)
         assert [values[row] for row in down] == sorted(values, reverse=True)
@@ -124,7 +125,7 @@ class TestNode:
             found = client.get("/api/explanation/7").json()["explanation"]
             if found:
                 break
-        why = room.desk.session.detector.explain("n7")
+        why = room.desk.detector.explain("n7")
         assert found["summary"] == why.summary
         assert [one["name"] for one in found["features"]] == [one.name for one in why.features]
         assert found["picture"]["nodes"][0]["row"] == 7
@@ -153,11 +154,17 @@ class TestVerdicts:
             r for r in rows(after) if r in before[40:44]
         ]
         assert len(rows(ranking(client, verdict="none", count=200))) == len(before) - 7
-        taught = room.desk.session.detector.teach(
+        taught = room.desk.detector.teach(
             {f"n{row}": row in before[40:44] for row in before[:3] + before[40:44]}
         )
         ranks = taught.review_columns()["updated_rank"]
         assert rows(after) == np.argsort(ranks).tolist()
+
+    def test_the_list_can_be_sorted_by_verdict(self, client):
+        give(client, [5], "abnormal")
+        give(client, [6], "unsure")
+        give(client, [4], "normal")
+        assert rows(ranking(client, sort="verdict", desc=1))[:4] == [5, 6, 4, 0]
 
     def test_undo_and_taking_back(self, client, room):
         start = rows(ranking(client))
