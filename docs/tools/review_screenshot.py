@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tempfile
 from io import BytesIO
-from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
@@ -50,8 +49,9 @@ def photographed(browser, address):
         page.goto(address)
         page.get_by_role("link", name=SHOWN, exact=True).first.click()
         page.locator(".comparison").wait_for()
-        page.get_by_text("Preparing to learn").wait_for(state="hidden")
+        page.get_by_text("Learning from them").wait_for(state="hidden")
         page.get_by_text("moved by").wait_for()
+        page.locator(".comparison").wait_for()
         image = page.screenshot()
         chromium.close()
     return Image.open(BytesIO(image)).convert("RGB")

@@ -78,7 +78,7 @@ def components(columns: dict[str, NDArray[Any]], labels: dict[str, str]) -> Iter
         yield plain_column(f"c:{name}", label, values, "components")
 
 
-def own(ranking: pa.Table, order: NDArray[np.int64]) -> Iterator[Column]:
+def own(ranking: pa.Table, order: NDArray[np.int32]) -> Iterator[Column]:
     """The user's further columns, from the ranking, whose places hold the rows `order`."""
     for name in own_columns(ranking):
         column = ranking[name].combine_chunks()
@@ -86,10 +86,10 @@ def own(ranking: pa.Table, order: NDArray[np.int64]) -> Iterator[Column]:
         yield _own(name, by_row)
 
 
-def _places(order: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places(order: NDArray[np.int32]) -> NDArray[np.int32]:
     """The place of every row, given the row at every place."""
     places = np.empty_like(order)
-    places[order] = np.arange(len(order))
+    places[order] = np.arange(len(order), dtype=np.int32)
     return places
 
 

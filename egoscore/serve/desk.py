@@ -16,7 +16,7 @@ from egoscore.notes import Note
 from egoscore.review.teacher import suggest
 from egoscore.review.verdicts import Verdict
 from egoscore.runtime import release_memory
-from egoscore.serve.node_table import NodeTable
+from egoscore.serve.node_table import NodeTable, ranks
 from egoscore.serve.query import CODES
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Desk:
         columns = {
             "verdict": np.zeros(len(score), dtype=np.int8),
             "updated_score": score,
-            "updated_rank": _ranks(score),
+            "updated_rank": ranks(score),
         }
         self._standing = Standing(columns)
         self._rows: dict[str, int] = {}
@@ -178,10 +178,6 @@ class Desk:
         notes = taught.lessons_
         if len(rows) < len(current):
             notes.append(Note.warning("verdicts-skipped", count=len(current) - len(rows)))
-        return Standing(taught.review_columns(), taught=taught, notes=tuple(notes))
-
-
-def _ranks(score: NDArray[np.float64]) -> NDArray[np.int64]:
-    ranks = np.empty(len(score), dtype=np.int64)
-    ranks[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
-    return ranks
+        updated = taught.updated_score_.numpy()
+        columns = {"updated_score": updated, "updated_rank": ranks(updated)}
+        return Standing(columns, taught=taught, notes=tuple(notes))

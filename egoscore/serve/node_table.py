@@ -54,7 +54,7 @@ class NodeTable:
 
     @cached_property
     def _by_name(self) -> Rows:
-        return _sorted(self.ids if self.names is None else self.names, False)
+        return sorted_rows(self.ids if self.names is None else self.names)
 
     @cached_property
     def _folded(self) -> list[pa.Array]:
@@ -85,7 +85,7 @@ class NodeTable:
         if query.sort == "name":
             order = self._by_name[::-1] if query.descending else self._by_name
         else:
-            order = _sorted(self._values(query.sort, live), query.descending)
+            order = sorted_rows(self._values(query.sort, live), query.descending)
         return _keep(self._orders, key, order, _MOST_ORDERS)
 
     def _values(self, key: str, live: Mapping[str, NDArray[Any]]) -> Any:
@@ -119,7 +119,7 @@ class NodeTable:
         return found
 
 
-def _sorted(values: Any, descending: bool) -> Rows:
+def sorted_rows(values: Any, descending: bool = False) -> Rows:
     """All rows by their values; of equal ones the earlier row comes first."""
     if isinstance(values, pa.Array):
         kind = "descending" if descending else "ascending"
@@ -132,6 +132,13 @@ def _sorted(values: Any, descending: bool) -> Rows:
     group = np.concatenate([[0], np.cumsum(is_next)])
     # one integer per row, sorted by group and then by row
     return (np.sort(group * len(order) + order) % len(order)).astype(np.int32)
+
+
+def ranks(score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rank of every row, 1 for the highest score."""
+    found = np.empty(len(score), dtype=np.int64)
+    found[sorted_rows(score, descending=True)] = np.arange(1, len(score) + 1)
+    return found
 
 
 def _keep(

@@ -21,7 +21,7 @@ from egoscore.serve import columns
 from egoscore.serve.columns import NUMBER, TEXT, Column, plain_column
 from egoscore.serve.desk import Desk
 from egoscore.serve.explaining import Explaining
-from egoscore.serve.node_table import NodeTable
+from egoscore.serve.node_table import NodeTable, ranks, sorted_rows
 
 if TYPE_CHECKING:
     from egoscore.detector import EgoScore
@@ -82,8 +82,7 @@ class Room:
         """From the parts of a run."""
         words = vocabulary_of(detector.preset)
         score = detector.decision_score_.numpy()
-        rank = np.empty(len(score), dtype=np.int64)
-        rank[order_of(score)] = np.arange(1, len(score) + 1)
+        rank = ranks(score)
         flag, degrees = score > detector.threshold_, graph.neighbours.degrees
         known = [
             plain_column("rank", "Rank without verdicts", rank),
@@ -153,9 +152,4 @@ def _own(run: Run, score: NDArray[np.float64]) -> list[Column]:
     """The user's further columns; without any, the ranking need not be read."""
     if not own_columns(run.ranking_schema):
         return []
-    return [*columns.own(run.ranking, order_of(score))]
-
-
-def order_of(score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The rows in the order of the ranking."""
-    return np.argsort(-score, kind="stable")
+    return [*columns.own(run.ranking, sorted_rows(score, descending=True))]

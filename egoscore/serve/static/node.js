@@ -30,7 +30,7 @@ function standing(node) {
     fact("score", `${node.score}${node.updated_score === node.score ? "" : `, ${node.updated_score} after verdicts`}`),
     fact("p-value", node.p_value), fact("neighbours", node.neighbours.toLocaleString("en")),
     node.flag ? el("div", {}, el("dt", {}, "flagged"), el("dd", {}, "yes")) : null,
-    node.changes.length ? fact("moved by", node.changes.join(", ")) : null);
+    node.changes.length ? el("div", { class: "moved" }, el("dt", {}, "moved by"), el("dd", {}, node.changes.join(", "))) : null);
 }
 
 function verdictForm(node, judge) {
@@ -88,10 +88,15 @@ function gauge(share) {
 function deviations(title, lines) {
   if (!lines.length) return "";
   const rows = lines.map((one) => el("tr", {}, el("th", { scope: "row" }, one.name),
-    el("td", {}, el("div", { class: "both" }, el("span", { class: "actual" }, one.observed), bars(one), el("span", { class: "expected" }, one.expected))),
+    el("td", {}, el("div", { class: "both" }, el("span", { class: short("actual", one.observed) }, one.observed), bars(one), el("span", { class: short("expected", one.expected) }, one.expected))),
     el("td", { class: Math.abs(one.size) >= 2 ? "num high" : "num" }, `${one.size > 0 ? "+" : ""}${numeral(one.size)}`)));
   const head = el("tr", {}, el("th", { scope: "col" }, title), el("th", { scope: "col" }, el("span", { class: "is-actual" }, "■"), " actual ", el("span", { class: "is-expected" }, "■"), " expected"), el("th", { scope: "col", class: "num" }, "off by"));
   return el("table", { class: "deviations" }, el("thead", {}, head), el("tbody", {}, rows));
+}
+
+// Dates and numbers are not broken at their hyphens.
+function short(name, text) {
+  return text.length <= 12 ? `${name} whole` : name;
 }
 
 // The actual value above the expected one, on one scale.
