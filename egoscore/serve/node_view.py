@@ -165,4 +165,5 @@ def _picture(room: Room, picture: Picture) -> dict[str, Any]:
         "shade_actual": picture.shade_actual,
         "shade_expected": picture.shade_expected,
         "left_out": picture.left_out,
+        "levels": [asdict(one) for one in picture.levels],
     }

@@ -1,15 +1,20 @@
 """The answers that the page is made of."""
 
 import io
+import json
 from itertools import pairwise
 
 import networkx
 import numpy as np
 import pytest
+from run.samples import make
 from serve.conftest import HOSTILE
 
+from egoscore.explain.explanation import Explanation
 from egoscore.review.store import VerdictStore
 from egoscore.review.verdicts import Verdict
+from egoscore.serve.node_view import explanation_record
+from egoscore.serve.room import Room
 
 
 def ranking(client, **query):
@@ -245,3 +250,16 @@ class TestExports:
     def test_another_format(self, client):
         asked = {"row": 7, "format": "../graphml"}
         assert client.get("/api/export/neighbourhood", params=asked).status_code == 400
+
+
+def test_every_noise_level_of_the_paper_s_detector_is_shown(tmp_path):
+    make(tmp_path / "paper")
+    room = Room.open(tmp_path / "paper")
+    row = int(np.argmax(room.score))
+    why = room.explaining.of(row, 60)
+    found = explanation_record(room, why)["picture"]
+    assert [one["tau"] for one in found["levels"]] == pytest.approx([1 / 3, 2 / 3], abs=1e-3)
+    for one in found["levels"]:
+        assert len(one["shade"]) == len(found["nodes"])
+        assert all(0 <= shade <= 1 for shade in one["shade"])
+    assert Explanation.from_dict(json.loads(json.dumps(why.to_dict()))) == why

@@ -1,7 +1,7 @@
 // One node: its verdict, its reasons, the graph around it.
 
 import { picture } from "./drawing.js";
-import { address, el, get, here, labelled, listOf, movement, numeral, problem, svg, verdictBadge } from "./common.js";
+import { address, el, get, here, labelled, listOf, movement, numeral, problem, select, svg, verdictBadge } from "./common.js";
 
 const AGAIN = 700; // milliseconds until an explanation is asked for again
 
@@ -128,14 +128,23 @@ function components(found) {
     el("table", { class: "values" }, el("thead", {}, head), el("tbody", {}, rows)));
 }
 
+// Both ego-graphs; where there are noise levels, what is expected at the chosen one.
 function comparison(data, open) {
   const key = ([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`;
-  const [actual, expected] = [new Set(data.actual.map(key)), new Set(data.expected.map(key))];
-  const view = (title, edges, others, kind, shades) => picture(data, { title, edges, open, named: data.named,
-    shade: (i) => shades[i], kind: (a, b) => (others.has(key([a, b])) ? "" : kind) });
+  const view = (title, edges, others, kind, shades) => {
+    const known = new Set(others.map(key));
+    return picture(data, { title, edges, open, named: data.named, shade: (i) => shades[i], kind: (a, b) => (known.has(key([a, b])) ? "" : kind) });
+  };
   const left = data.left_out ? ` ${data.left_out.toLocaleString("en")} more neighbours are not shown here.` : "";
-  return el("div", { class: "comparison" },
-    el("div", { class: "pair" }, view("Actual", data.actual, expected, "only-actual", data.shade_actual), view("Expected", data.expected, actual, "only-expected", data.shade_expected)),
+  const pair = el("div", { class: "pair" });
+  const show = (level) => {
+    const [expected, shade] = level ? [level.expected, level.shade] : [data.expected, data.shade_expected];
+    pair.replaceChildren(view("Actual", data.actual, expected, "only-actual", data.shade_actual), view("Expected", expected, data.actual, "only-expected", shade));
+  };
+  show();
+  const options = [["", "all levels"], ...data.levels.map((level, i) => [String(i), `noise level ${numeral(level.tau)}`])];
+  const choice = data.levels.length ? labelled("Reconstructed from", select(options, "", (event) => show(data.levels[event.target.value]), { id: "level" })) : null;
+  return el("div", { class: "comparison" }, choice, pair,
     el("p", { class: "legend note" }, key_("only-actual"), " unexpected edge ", key_("only-expected"), " missing edge; shades: ", el("bdi", {}, data.shade), ", dark low, yellow high.", left));
 }
 
