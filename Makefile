@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 DATA ?= ../shared/data
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default bench-verdicts reproduction clean
+.PHONY: help demo test test-slow golden check docs options screenshot notebook bench bench-speed bench-millions bench-solvers bench-paper bench-default bench-verdicts bench-review reproduction clean
 
 help:
 	@echo "make demo            find abnormal nodes in a built-in graph; writes runs/demo"
@@ -18,7 +18,7 @@ help:
 	@echo "make check           check lint rules, formatting and types"
 	@echo "make docs            build the site into site/; open site/index.html"
 	@echo "make options         write docs/options.md, the reference of all options"
-	@echo "make screenshot      write docs/assets/report.png, the picture in the README (needs Chromium)"
+	@echo "make screenshot      write the pictures of the report and the review page, docs/assets/*.png (needs Chromium)"
 	@echo "make notebook        run examples/bond.ipynb and store its outputs (DATA=folder with bond/)"
 	@echo "make bench           CPU time and memory on real graphs (DATA=folder with bond/)"
 	@echo "make bench-speed     time and memory against a plain padded implementation (10 minutes)"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-paper     the paper's rows on Disney and Books, 20 trials each"
 	@echo "make bench-default   the default preset and its rivals on generated and real graphs (hours)"
 	@echo "make bench-verdicts  simulated reviewers: outliers found with verdicts and without (15 minutes)"
+	@echo "make bench-review    time and memory of the review page with a million nodes (2 minutes)"
 	@echo "make reproduction    all methods on the real graphs, then docs/reproduction.md (a day)"
 	@echo "make clean           remove .venv, caches, runs/ and site/"
 
@@ -82,6 +83,7 @@ options: $(VENV)/.installed
 
 screenshot: $(VENV)/.installed-test
 	$(BIN)/python docs/tools/screenshot.py
+	$(BIN)/python docs/tools/review_screenshot.py
 
 notebook: $(VENV)/.installed-bench
 	EGOSCORE_DATA=$(abspath $(DATA)) $(BIN)/python docs/tools/notebook.py
@@ -110,6 +112,9 @@ bench-default: $(VENV)/.installed-bench
 
 bench-verdicts: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/verdicts.py --data-dir $(DATA)
+
+bench-review: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/review_page.py
 
 KEPT := benchmarks/results/reproduction
 reproduction: $(VENV)/.installed-bench

@@ -70,10 +70,11 @@ def with_reasons(ranking: pa.Table, reasons: Sequence[str]) -> pa.Table:
     return ranking.append_column(REASON, pa.array([*reasons, *others], pa.string()))
 
 
-def own_columns(ranking: pa.Table) -> list[str]:
+def own_columns(ranking: pa.Table | pa.Schema) -> list[str]:
     """The names of the user's own columns."""
-    names: list[str] = facts_of(ranking.schema).get("own", [])
-    return [name for name in names if name in ranking.column_names]
+    schema = ranking if isinstance(ranking, pa.Schema) else ranking.schema
+    names: list[str] = facts_of(schema).get("own", [])
+    return [name for name in names if name in schema.names]
 
 
 def has_names(ranking: pa.Table) -> bool:

@@ -32,11 +32,15 @@ MAY_IMPORT = {
     "detect": {
         *("graph", "explain", "run", "ranking", "report", "detector", "detectors", "stability"),
     },
+    "serve": {
+        *("graph", "explain", "review", "run", "ranking", "report", "detector"),
+        *("detectors", "detectors.base"),
+    },
 }
 # Constructors of a graph from tables and networkx graphs; they import the readers when called.
 READS_ON_DEMAND = {"graph.attributed_graph"}
 # Top of the package: nothing but themselves may import them.
-TOP = {"bench": {"cli.bench"}, "cli": {"__main__"}}
+TOP = {"bench": {"cli.bench"}, "serve": {"cli.review"}, "cli": {"__main__"}}
 
 
 def modules():

@@ -1,4 +1,4 @@
-"""The command `review`: verdicts on the nodes of a run, what they teach, what to review next."""
+"""The command `review`: a page in the browser, or verdicts and suggestions on the terminal."""
 
 from __future__ import annotations
 
@@ -62,16 +62,40 @@ def review(
     author: Annotated[
         str, typer.Option(help="Who gives the verdicts.", metavar="NAME", show_default=False)
     ] = "",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            help="Port of the review page; 0 takes a free one. (0)",
+            metavar="N",
+            min=0,
+            max=65535,
+            show_default=False,
+        ),
+    ] = None,
+    no_browser: Annotated[
+        bool,
+        typer.Option(
+            "--no-browser", help="Only print the address of the review page.", show_default=False
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give verdicts on nodes; the ranking learns from them."""
+    """Review nodes; the ranking learns from the verdicts.
+
+    Without other options than --port and --no-browser, opens a page in the browser.
+    """
     groups = {"abnormal": abnormal, "normal": normal, "unsure": unsure}
     kinds = _kinds({kind: names(*texts) for kind, texts in groups.items() if texts})
     if not (kinds or source or undo or export or count is not None):
-        raise InputError(
-            "The review page is not available yet; give verdicts with --abnormal, --normal or "
-            "--from, or ask what to review with --next."
-        )
+        if as_json or note or author:
+            raise InputError(
+                "--json, --note and --author go with --abnormal, --normal, --unsure, --from, "
+                "--undo, --export or --next."
+            )
+        _serve(run, port or 0, not no_browser)
+        return
+    if port is not None or no_browser:
+        raise InputError("--port and --no-browser are for the review page, without other options.")
     session, taken_back, skipped = _session(run), [], 0
     if undo:
         taken_back = session.store.undo()
@@ -86,6 +110,18 @@ def review(
 
         write_verdicts(session.store.current(), export)
     _show(session, _NEXT if count is None else count, taken_back, skipped, as_json)
+
+
+def _serve(path: Path, port: int, opens_browser: bool) -> None:
+    try:
+        from egoscore.serve.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise InputError(
+            "The review page needs starlette and uvicorn: pip install 'egoscore[serve]'."
+        ) from error
+    serve(path, port, opens_browser, typer.echo)
 
 
 def _kinds(groups: dict[str, tuple[str, ...]]) -> dict[str, str]:

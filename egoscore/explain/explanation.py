@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, final
 
@@ -94,12 +94,23 @@ class Component:
 
 
 @dataclass(frozen=True)
+class Level:
+    """The expected ego-graph of one noise level, `tau`; `expected` and `shade` as in `Picture`."""
+
+    tau: float
+    expected: tuple[tuple[int, int], ...]
+    shade: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Picture:
     """An actual and an expected ego-graph, to be drawn. The centre is number 0.
 
     Attributes: `nodes` names; `actual` and `expected` pairs of numbers, the edges; `shade` names
     the feature that the shades show; `shade_actual` and `shade_expected` one number per node, 0 to
-    1 between the least and the greatest of them all; `left_out` how many nodes are not shown.
+    1 between the least and the greatest of them all; `left_out` how many nodes are not shown;
+    `rows` the row numbers of the nodes in the graph, () where an older run does not say; `levels`,
+    for a detector that reconstructs from several noise levels, what is expected at each.
     """
 
     nodes: tuple[str, ...]
@@ -109,6 +120,8 @@ class Picture:
     shade_actual: tuple[float, ...]
     shade_expected: tuple[float, ...]
     left_out: int = 0
+    rows: tuple[int, ...] = ()
+    levels: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,10 +199,19 @@ class Explanation(Reasons):
         drawn = dict(record["picture"])
         for name in ("nodes", "shade_actual", "shade_expected"):
             drawn[name] = tuple(drawn[name])
+        drawn["rows"] = tuple(drawn.get("rows", ()))
         for name in ("actual", "expected"):
-            drawn[name] = tuple((int(a), int(b)) for a, b in drawn[name])
+            drawn[name] = _edges(drawn[name])
+        drawn["levels"] = tuple(
+            Level(one["tau"], _edges(one["expected"]), tuple(one["shade"]))
+            for one in drawn.get("levels", ())
+        )
         rest = {"causes": tuple(record["causes"]), "picture": Picture(**drawn)}
         return cls(**(record | lists | rest))
+
+
+def _edges(pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(a), int(b)) for a, b in pairs)
 
 
 def by_strength(answers: Mapping[str, float]) -> dict[str, float]:

@@ -115,11 +115,15 @@ def write_verdicts(verdicts: Iterable[Verdict], path: str | Path) -> None:
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
-            for one in verdicts:
-                cells = (one.node, one.kind, one.note, one.author, one.time)
-                writer.writerow([f"'{c}" if c.startswith(_FORMULA) else c for c in cells])
+            writer.writerows(map(cells_of, verdicts))
     except OSError as error:
         raise InputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def cells_of(one: Verdict) -> list[str]:
+    """The cells of a verdict in a CSV file; none is a formula to a spreadsheet."""
+    cells = (one.node, one.kind, one.note, one.author, one.time)
+    return [f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells]
 
 
 def kinds_of(verdicts: Mapping[Any, Any]) -> dict[Any, str | None]:

@@ -24,7 +24,7 @@ from egoscore.run.directory import (
 )
 from egoscore.run.files import load_json, lock_directory
 from egoscore.run.graph_store import EDGES_FILE, NODES_FILE, load_graph
-from egoscore.run.tables import read_table
+from egoscore.run.tables import read_schema, read_table
 
 D = TypeVar("D")
 _PATIENCE = 10.0  # seconds to wait for a run that is being written
@@ -66,6 +66,12 @@ class Run:
             if not table.num_rows or not _COLUMNS.issubset(table.column_names):
                 raise RunError(f"{self.path / SCORES_FILE} is not the ranking of a run.")
         return table
+
+    @cached_property
+    def ranking_schema(self) -> pa.Schema:
+        """The columns of the ranking, without reading them."""
+        with needing(self.path, SCORES_FILE):
+            return read_schema(self.path / SCORES_FILE)
 
     @cached_property
     def graph(self) -> AttributedGraph:

@@ -84,6 +84,14 @@ def read_table(path: Path) -> pa.Table:
     return pq.read_table(pa.BufferReader(content))
 
 
+def read_schema(path: Path) -> pa.Schema:
+    """The columns of a table; whether it is intact is only seen when it is read."""
+    try:
+        return pq.read_schema(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise RunError(f"Cannot read {path}: {error}.") from error
+
+
 def _checksum(content: bytes | mmap) -> tuple[int, str]:
     """Where the checksum of a file is, and what it must be."""
     start = content.rfind(_MARK) + len(_MARK)

@@ -1,8 +1,9 @@
 """Runs the commands of the docs, or parses those that take long.
 
-`egoscore` is run, except `bench` with more than one trial, what would change the shell of the user,
-and what needs data that are not there. These and `python benchmarks/…` are given to their own
-parsers and stopped before they do anything. `make` must have the target, `pip install` the extras.
+`egoscore` is run, except `bench` with more than one trial, the review page, what would change the
+shell of the user, and what needs data that are not there. These and `python benchmarks/…` are given
+to their own parsers and stopped before they do anything. `make` must have the target, `pip install`
+the extras.
 """
 
 import argparse
@@ -54,6 +55,8 @@ def _egoscore(words):
 
 
 def _is_long(words):
+    if words[0] == "review":  # the page stays until Ctrl-C
+        return {word for word in words if word.startswith("--")} <= {"--port", "--no-browser"}
     if words[0] != "bench" or "--list" in words:
         return False
     given = parse_egoscore(words)

@@ -80,7 +80,7 @@ def test_files_and_other_runs(review, run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "page is not available yet"),
+        (("--json",), "--json, --note and --author go with"),
         (("--abnormal", "nobody"), "no node 'nobody'"),
         (("--abnormal", "1", "--normal", "2,1"), "both abnormal and normal"),
         (("--undo",), "no verdict to take back"),

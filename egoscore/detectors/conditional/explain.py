@@ -169,6 +169,7 @@ class ConditionalExplainer(Explainer):
             self.graph.described[shown].title,
             *shades(values, expected),
             left_out,
+            tuple(map(int, nodes)),
         )
 
     def phrase(self, cause: str, reasons: Reasons) -> str:

@@ -23,7 +23,15 @@ from egoscore.explain.explainer import (
     shades,
     surprise,
 )
-from egoscore.explain.explanation import Deviation, Picture, Reasons, Tie, by_strength, causes_of
+from egoscore.explain.explanation import (
+    Deviation,
+    Level,
+    Picture,
+    Reasons,
+    Tie,
+    by_strength,
+    causes_of,
+)
 from egoscore.explain.usual_errors import UsualErrors
 from egoscore.graph import AttributedGraph, FeatureScaling
 from egoscore.text import numeral
@@ -32,18 +40,24 @@ _NODES_TO_COMPARE = 32
 # the component that answers each question
 _PARTS = {"features": "feature_error", "structure": "structure_error", "energy": "energy_shift"}
 _LEAST_CHANGE = 0.1  # edges; a smaller usual change counts as this
+_MOST_LEVELS = 8  # in a picture
 _LIKELY = 0.5  # share of the reconstructions that have an edge
 
 
 @dataclass(frozen=True)
 class _Restored:
-    """One ego-graph and the mean of its reconstructions: features (n, F), adjacency (n, n)."""
+    """One ego-graph and the mean of its reconstructions: features (n, F), adjacency (n, n).
+
+    Attributes: `levels_x` (K, n, F) and `levels_adj` (K, n, n), the means of each noise level.
+    """
 
     members: NDArray[np.int64]
     x: NDArray[np.float32]
     adj: NDArray[np.float32]
     restored_x: NDArray[np.float32]
     restored_adj: NDArray[np.float32]
+    levels_x: NDArray[np.float32]
+    levels_adj: NDArray[np.float32]
     directed: bool
 
     @property
@@ -120,15 +134,18 @@ class ReconstructionExplainer(Explainer):
         batch, (members, _) = egos.batch(nodes), egos.members(nodes)
         with torch.inference_mode():
             x, adj = self.reconstruction.restore(batch, range(num_samples))
-            restored = x.mean(dim=(0, 1)), binarise(adj).mean(dim=(0, 1))
-        arrays = [part.cpu().numpy() for part in (batch.x, batch.adj, *restored)]
+            adj = binarise(adj)
+            restored = [part.mean(dim=(0, 1)) for part in (x, adj)]
+            by_node = [part.mean(dim=1).transpose(0, 1) for part in (x, adj)]
+        arrays = [part.cpu().numpy() for part in (batch.x, batch.adj, *restored, *by_node)]
         found = []
         for place, size in enumerate(batch.sizes):
-            x_, adj_, restored_x, restored_adj = (part[place] for part in arrays)
+            x_, adj_, restored_x, restored_adj, *levels = (part[place] for part in arrays)
             real = slice(int(size))
             around = members[place, real].astype(np.int64)
             pairs = adj_[real, real], restored_x[real], restored_adj[real, real]
-            found.append(_Restored(around, x_[real], *pairs, self.graph.directed))
+            by_level = levels[0][:, real], levels[1][:, real, real]
+            found.append(_Restored(around, x_[real], *pairs, *by_level, self.graph.directed))
         return found
 
     def _ties(self, found: _Restored) -> list[Tie]:
@@ -158,6 +175,23 @@ class ReconstructionExplainer(Explainer):
             self.graph.described[shown].title,
             *shades(found.x[:count, shown], found.restored_x[:count, shown]),
             len(found.members) - count,
+            tuple(nodes),
+            self._levels(found, count, shown),
+        )
+
+    def _levels(self, found: _Restored, count: int, shown: int) -> tuple[Level, ...]:
+        """What each noise level expects of the first `count` nodes, at most `_MOST_LEVELS`."""
+        actual, expected = found.x[:count, shown], found.restored_x[:count, shown]
+        low = min(float(actual.min()), float(expected.min()))
+        spread = max(float(actual.max()), float(expected.max())) - low or 1.0
+        shade = np.clip((found.levels_x[:, :count, shown].astype(np.float64) - low) / spread, 0, 1)
+        return tuple(
+            Level(
+                tau=round(float(self.reconstruction.taus[k]), 4),
+                expected=_pairs(found.levels_adj[k, :count, :count]),
+                shade=tuple(np.round(shade[k], 3).tolist()),
+            )
+            for k in sample(np.arange(len(shade)), _MOST_LEVELS).tolist()
         )
 
     def phrase(self, cause: str, reasons: Reasons) -> str:
