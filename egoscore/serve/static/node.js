@@ -18,7 +18,7 @@ export async function showNode(main, { judge, isCurrent }) {
     table("All attributes", node.attributes), table("Other columns", node.others));
   const open = (row) => { location.hash = address(`node/${row}`, listOf(params)); };
   drawSurroundings(graph, node, params, open).catch(problem);
-  await explain(reasons, graph, node, open, isCurrent);
+  explain(reasons, graph, node, open, isCurrent).catch(problem); // not awaited: the view is complete, and focus is moved only once
 }
 
 function standing(node) {
