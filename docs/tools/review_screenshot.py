@@ -50,7 +50,7 @@ def photographed(browser, address):
         page.get_by_role("link", name=SHOWN, exact=True).first.click()
         page.locator(".comparison").wait_for()
         page.get_by_text("Learning from them").wait_for(state="hidden")
-        page.get_by_text("moved by").wait_for()
+        page.get_by_text("from verdicts").wait_for()
         page.locator(".comparison").wait_for()
         image = page.screenshot()
         chromium.close()

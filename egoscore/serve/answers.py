@@ -10,7 +10,7 @@ import numpy as np
 from egoscore.report.notes import render
 from egoscore.review.verdicts import KINDS
 from egoscore.serve.desk import Standing
-from egoscore.serve.node_view import changes, row_record
+from egoscore.serve.node_view import row_record, why_moved
 from egoscore.serve.query import Query
 from egoscore.serve.room import Room
 from egoscore.serve.statistics import statistics
@@ -50,8 +50,8 @@ def ranking_record(room: Room, query: Query, start: int, count: int, extra: str)
     found = []
     for row in rows[start : start + count].tolist():
         record = row_record(room, row)
-        if record["rank"] != record["updated_rank"]:
-            record["changes"] = changes(room, row)
+        if by := record["rank"] - record["updated_rank"]:
+            record["changes"] = why_moved(room, row, by)
         if extra:
             record["extra"] = room.table.columns[extra].show(row)
         found.append(record)
@@ -76,7 +76,7 @@ def change_record(room: Room, before: Standing, rows: list[int], patience: float
     was, now = (one.columns["updated_rank"] for one in (before, after))
     moved = [
         {**row_record(room, row), "from": int(was[row]), "to": int(now[row]),
-         "changes": changes(room, row)}
+         "changes": why_moved(room, row, int(was[row] - now[row]))}
         for row in [*rows[:3], *room.desk.newcomers(before, after)[:5]]
     ]  # fmt: skip
     return {"state": state_record(room), "rows": rows, "moved": moved[len(rows[:3]) :],

@@ -62,6 +62,16 @@ def changes(room: Room, row: int) -> list[str]:
     return [contribution_phrase(**asdict(one)) for one in room.desk.changes(row)]
 
 
+def why_moved(room: Room, row: int, by: int) -> list[str]:
+    """Why a node rose by so many places, or fell: verdicts may also have moved the others more."""
+    live = room.desk.standing.columns
+    added = float(live["updated_score"][row]) - float(room.score[row])
+    if by and added * by <= 0:
+        return ["others rose more" if by < 0 else "others fell more"]
+    found = [asdict(one) for one in room.desk.changes(row)]
+    return [contribution_phrase(**one) for one in found if one["size"] * by >= 0]
+
+
 def values_of(room: Room, row: int, group: str, most: int) -> list[dict[str, str]]:
     """The values of a node in a group of columns; of a category, only the one it has."""
     found = []

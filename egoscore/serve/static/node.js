@@ -30,7 +30,7 @@ function standing(node) {
     fact("score", `${node.score}${node.updated_score === node.score ? "" : `, ${node.updated_score} after verdicts`}`),
     fact("p-value", node.p_value), fact("neighbours", node.neighbours.toLocaleString("en")),
     node.flag ? el("div", {}, el("dt", {}, "flagged"), el("dd", {}, "yes")) : null,
-    node.changes.length ? el("div", { class: "moved" }, el("dt", {}, "moved by"), el("dd", {}, node.changes.join(", "))) : null);
+    node.changes.length ? el("div", { class: "moved" }, el("dt", {}, "from verdicts"), el("dd", {}, node.changes.join(", "))) : null);
 }
 
 function verdictForm(node, judge) {
