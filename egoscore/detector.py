@@ -200,6 +200,11 @@ class EgoScore(Teachable, BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         return self._detector
 
+    @property
+    def graph_(self) -> AttributedGraph:
+        """The training graph; a loaded detector has it if it was loaded from a run directory."""
+        return self._graph_of(None)
+
     def _p_values(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._detector.p_values(score, self.decision_score_.numpy())
 

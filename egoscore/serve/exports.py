@@ -46,6 +46,7 @@ def neighbourhood_file(room: Room, row: int, hops: int, kind: str) -> bytes:
 def _graph(room: Room, row: int, hops: int) -> networkx.Graph[int]:
     import networkx
 
+    _ = room.desk.standing  # looks at the disk, once
     near = neighbourhood(room.graph, row, room.score, hops, _MOST)
     graph: Any = networkx.DiGraph() if room.graph.directed else networkx.Graph()
     for one, hop in zip(near.rows, near.hops, strict=True):
@@ -59,7 +60,7 @@ def _graph(room: Room, row: int, hops: int) -> networkx.Graph[int]:
 
 def _attributes(room: Room, row: int) -> dict[str, Any]:
     """The attributes of a node; XML has no control characters, and writes numbers as text."""
-    live = room.desk.standing.columns
+    live = room.desk.known.columns
     found: dict[str, Any] = {
         "label": printable(room.table.shown(row)),
         "node": printable(room.table.ids[row].as_py()),

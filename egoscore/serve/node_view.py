@@ -37,7 +37,7 @@ def node_record(room: Room, row: int) -> dict[str, Any]:
 
 def row_record(room: Room, row: int) -> dict[str, Any]:
     """A node as in the ranking."""
-    live = room.desk.standing.columns
+    live = room.desk.known.columns
     return {
         "row": row,
         "id": brief(room.table.ids[row].as_py(), _LONGEST),
@@ -64,7 +64,7 @@ def changes(room: Room, row: int) -> list[str]:
 
 def why_moved(room: Room, row: int, by: int) -> list[str]:
     """Why a node rose by so many places, or fell: verdicts may also have moved the others more."""
-    live = room.desk.standing.columns
+    live = room.desk.known.columns
     added = float(live["updated_score"][row]) - float(room.score[row])
     if by and added * by <= 0:
         return ["others rose more" if by < 0 else "others fell more"]
@@ -90,6 +90,7 @@ def values_of(room: Room, row: int, group: str, most: int) -> list[dict[str, str
 
 def surroundings(room: Room, row: int, hops: int) -> dict[str, Any]:
     """The graph within one or two hops as coordinates."""
+    _ = room.desk.standing  # looks at the disk, once
     near = neighbourhood(room.graph, row, room.score, hops)
     at = places(near.hops, near.edges)
     return {

@@ -15,7 +15,8 @@ from egoscore.detectors import vocabulary_of
 from egoscore.detectors.base import Vocabulary
 from egoscore.ranking import own_columns
 from egoscore.review.store import VerdictStore
-from egoscore.run.reader import Run, reading
+from egoscore.run.graph_store import EDGES_FILE, NODES_FILE
+from egoscore.run.reader import Run, needing, reading
 from egoscore.runtime import release_memory
 from egoscore.serve import columns
 from egoscore.serve.columns import NUMBER, TEXT, Column, plain_column
@@ -63,7 +64,9 @@ class Room:
 
         with reading(path):
             run = Run.open(path)
-            detector, graph = run.detector(EgoScore.load), run.graph
+            detector = run.detector(EgoScore.load)
+            with needing(path, NODES_FILE, EDGES_FILE):
+                graph = detector.graph_  # that of the run would be a second copy
             further = _own(run, detector.decision_score_.numpy())
         del run
         release_memory()

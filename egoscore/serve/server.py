@@ -31,12 +31,14 @@ def serve(run: Path, port: int, opens_browser: bool, say: Callable[[str], None])
         room.warm_up()
         say(f"Review page: {address}")
         say("Press Ctrl-C to end it. Every verdict is saved at once.")
-        if opens_browser:
-            _open(address)
+        opened = _open(address) if opens_browser else None
         try:
             server.run(sockets=[listening])
         except KeyboardInterrupt:  # uvicorn has ended cleanly and raises it again
             say("Ended; all verdicts are saved.")
+        finally:
+            if opened is not None:
+                opened.unlink(missing_ok=True)
 
 
 def _config(room: Room, token: str, port: int) -> uvicorn.Config:
@@ -73,16 +75,18 @@ def _listening(port: int) -> socket.socket:
     return found
 
 
-def _open(address: str) -> None:
+def _open(address: str) -> Path | None:
     """Open the page in a browser, if there is a screen.
 
-    By way of a file that only this user can read: other users see the arguments of programs.
+    By way of a file that only this user can read, which is returned: other users see the arguments
+    of programs.
     """
     has_screen = sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
     if not has_screen:
-        return
+        return None
     with tempfile.NamedTemporaryFile("w", prefix="egoscore-", suffix=".html", delete=False) as file:
         file.write(f'<meta http-equiv="refresh" content="0; url={escape(address)}">')
     webbrowser.open(Path(file.name).as_uri())
+    return Path(file.name)
