@@ -12,7 +12,7 @@ from egoscore.explain.explanation import Explanation
 from egoscore.notes import Note
 from egoscore.report.reliability import reliability
 
-FORMAT_VERSION = 2  # of findings.json; a change of its fields, or of those of notes, raises it
+FORMAT_VERSION = 3  # of findings.json; a change of its fields, or of those of notes, raises it
 
 
 @dataclass(frozen=True)

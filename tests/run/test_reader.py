@@ -292,7 +292,7 @@ class TestOtherVersions:
         make(tmp_path / "elsewhere")
         assert call("explain", tmp_path / "elsewhere") == ""
 
-    @pytest.mark.parametrize("version", [None, 0, 1, 3])
+    @pytest.mark.parametrize("version", [None, 0, 2, 4])
     def test_of_the_findings(self, call, run, version):
         record = Run.open(run).findings | {"format_version": version}
         save_json(run / "findings.json", json.dumps(record))
