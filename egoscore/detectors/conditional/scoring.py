@@ -16,6 +16,7 @@ from egoscore.explain.explanation import HIGH
 
 _LEAST_ALONE = 4.0  # one in fifty: what is less rare does not count by itself
 _FEWEST = 2.0  # logarithm of the number of nodes that may count in a small graph
+_FADE = 2.0  # between where a single quantity begins to count and where it counts fully
 _TOP = 0.02
 _FOR_TIES = 0.01
 
@@ -77,13 +78,14 @@ class Scoring:
         by_size = BySize.fit(total, ego_size) if compares_sizes else BySize.ignored()
         together = Calibration.fit(by_size.apply(total, ego_size))
         draft = cls(known, shifts, answered, by_size, together, together)  # for a moment
-        largest = draft._largest(draft._answers(channels), ego_size)
+        largest = draft._largest(draft._answers(channels), draft._alone(channels), ego_size)
         return replace(draft, total=Calibration.fit(largest))
 
     def table(self, channels: dict[str, Floats], ego_size: NDArray[np.int64]) -> ChannelTable:
         """The answers and scores of nodes, given their channels."""
         answers = self._answers(channels)
-        score = self.total.surprise(self._largest(answers, ego_size))
+        largest = self._largest(answers, self._alone(channels), ego_size)
+        score = self.total.surprise(largest)
         return ChannelTable(ego_size, channels, answers, score)
 
     def standing_out(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
@@ -97,22 +99,36 @@ class Scoring:
     def _answers(self, channels: dict[str, Floats]) -> dict[str, NDArray[np.float64]]:
         means = {question: _mean(question, channels, self.channels) for question in self.questions}
         answers = {name: self.questions[name].surprise(mean) for name, mean in means.items()}
-        alone = np.max(list(self.standing_out(channels).values()), axis=0)
+        alone = self._alone(channels)
         # what does not count by itself does not count
         answers[ALONE] = np.where(alone > least_alone(self.together.count), alone, 0.0)
         return answers
 
+    def _alone(self, channels: dict[str, Floats]) -> NDArray[np.float64]:
+        """How rare the rarest single quantity is (N,)."""
+        found: NDArray[np.float64] = np.max(list(self.standing_out(channels).values()), axis=0)
+        return found
+
     def _largest(
-        self, answers: dict[str, NDArray[np.float64]], ego_size: NDArray[np.int64]
+        self,
+        answers: dict[str, NDArray[np.float64]],
+        alone: NDArray[np.float64],
+        ego_size: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """All questions together (N,), or the one that counts by itself where that is rarer."""
+        """All questions together (N,), or the one that counts by itself where that is rarer.
+
+        Around the limit from which it counts it does so more and more, so that a small change of
+        the data does not move a node far.
+        """
         several = [values for name, values in answers.items() if name != ALONE]
         together = self.together.surprise(self.by_size.apply(combine(several), ego_size))
         # answers that are ranks are no rarer than one in all nodes; an impossible value is
         together = bounded(together, float(np.log(self.together.count)))
-        alone = answers[ALONE]
+        weight = np.clip((alone - least_alone(self.together.count)) / _FADE + 0.5, 0.0, 1.0)
         # members of a clique are equally rare
-        return np.where(alone > 0.0, np.maximum(alone + _FOR_TIES * together, together), together)
+        more = np.maximum(alone + _FOR_TIES * together - together, 0.0)
+        found: NDArray[np.float64] = together + weight * more
+        return found
 
 
 def rarity(

@@ -66,10 +66,11 @@ class TestParts:
         assert list(fitted[1].questions) == ["features", "similarity", "position", "extremes"]
 
     def test_of_nodes_with_as_many_neighbours_the_score_ranks_by_all_surprises(self, fitted):
-        found = fitted[1]
+        detector, found = fitted
         answers = [found.questions[name] for name in ("features", "similarity", "position")]
         total = sum(answers) + np.maximum.reduce(answers)  # the largest counts twice
-        alone = found.questions["extremes"] > 0
+        single = np.max(list(detector.scoring.standing_out(found.channels).values()), axis=0)
+        alone = single > least_alone(200) - 1  # from there on it begins to count by itself
         assert 0 < alone.sum() < 50
         for size in np.unique(found.ego_size):
             mine = (found.ego_size == size) & ~alone
