@@ -23,7 +23,7 @@ HUB, DEGREE = 5, 100_000
 REQUESTS = {
     "ranking, first page": "/api/ranking",
     "ranking, the same page again": "/api/ranking",
-    "page 10,000": "/api/ranking?start=500000",
+    "a page in the middle": "/api/ranking?start={middle}",
     "sorted by a feature": "/api/ranking?sort=x3&desc=1",
     "sorted by name": "/api/ranking?sort=name",
     "search": "/api/ranking?search=holder%2077",
@@ -41,7 +41,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--run", type=Path)
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     asked = parser.parse_args()
+    asked.nodes = 300 if asked.smoke else asked.nodes
     with tempfile.TemporaryDirectory() as folder:
         run = asked.run or Path(folder) / "run"
         if asked.run is None:
@@ -91,8 +93,9 @@ def measure(run):
         while ask("/api/state")["is_learning"]:
             time.sleep(0.2)
         tell("prepared to learn after another", time.perf_counter() - wait)
+        middle = str(ask("/api/state")["num_nodes"] // 2)
         for name, path in REQUESTS.items():
-            timed(name, lambda path=path: ask(path))
+            timed(name, lambda path=path.replace("{middle}", middle): ask(path))
         explained(ask, 77, "explanation, the first")
         explained(ask, 78, "explanation, another")
         explained(ask, HUB, "explanation of the hub")

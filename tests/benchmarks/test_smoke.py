@@ -24,6 +24,7 @@ PRINTED = {
     "planted": "| strangers |",
     "reading": "pandas and a dict need",
     "reproduction": "## What reproduces",
+    "review_page": "a hub with 100,000 neighbours",
     "solvers": "| builtin | dpm |",
     "speed": "builtin train",
     "stability": "| an isolated node more |",
