@@ -95,7 +95,8 @@ def measure(run):
         tell("prepared to learn after another", time.perf_counter() - wait)
         middle = str(ask("/api/state")["num_nodes"] // 2)
         for name, path in REQUESTS.items():
-            timed(name, lambda path=path.replace("{middle}", middle): ask(path))
+            placed = path.replace("{middle}", middle)
+            timed(name, lambda placed=placed: ask(placed))
         explained(ask, 77, "explanation, the first")
         explained(ask, 78, "explanation, another")
         explained(ask, HUB, "explanation of the hub")

@@ -20,6 +20,7 @@ import numpy as np
 from planting.tables import read
 
 from egoscore import AttributedGraph, EgoScore, generate_network, load_dataset
+from egoscore.graph.category_codes import CategoryCodes
 
 _TABLES, _BOND = ("airports", "bugs_camel", "wiki_vandal"), ("disney", "books", "reddit")
 _SHARE, _LEAST = 0.01, 20
@@ -29,15 +30,20 @@ _FACTOR = 1000.0
 Change = Callable[[AttributedGraph, np.random.Generator], tuple[AttributedGraph, np.ndarray]]
 
 
-def rebuilt(graph: AttributedGraph, features: np.ndarray, edges: np.ndarray) -> AttributedGraph:
-    """A graph with the same columns, from `edges` (2, E) and `features` (N, F)."""
+def rebuilt(graph: AttributedGraph, rows: np.ndarray, edges: np.ndarray) -> AttributedGraph:
+    """A graph of the nodes in these `rows` (N,) of another one, with `edges` (2, E)."""
+    categories = {
+        name: CategoryCodes(column.codes[rows], column.names)
+        for name, column in graph.categories.items()
+    }
     return AttributedGraph.from_ends(
         list(edges.astype(np.int32)),
         graph.directed,
-        features=features,
-        ids=np.arange(len(features)),
+        features=graph.features[rows],
+        ids=np.arange(len(rows)),
         columns=graph.columns,
         feature_names=graph.feature_names,
+        categories=categories,
     )
 
 
@@ -51,9 +57,9 @@ def isolated_node(
     graph: AttributedGraph, rng: np.random.Generator
 ) -> tuple[AttributedGraph, np.ndarray]:
     """One more node, without edges and with the features of another."""
-    like = graph.features[[int(rng.integers(graph.num_nodes))]]
-    more = rebuilt(graph, np.vstack([graph.features, like]), edges_of(graph))
-    return more, np.arange(graph.num_nodes)
+    nodes = np.arange(graph.num_nodes)
+    more = rebuilt(graph, np.append(nodes, rng.integers(graph.num_nodes)), edges_of(graph))
+    return more, nodes
 
 
 def other_order(
@@ -61,9 +67,7 @@ def other_order(
 ) -> tuple[AttributedGraph, np.ndarray]:
     """The nodes in another order; where each is now."""
     place = rng.permutation(graph.num_nodes)
-    features = np.empty_like(graph.features)
-    features[place] = graph.features
-    return rebuilt(graph, features, place[edges_of(graph)]), place
+    return rebuilt(graph, np.argsort(place), place[edges_of(graph)]), place
 
 
 def other_columns(
