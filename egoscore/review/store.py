@@ -7,6 +7,7 @@ entry. Several processes may use it at once.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from egoscore.review.verdicts import KINDS, Verdict
 
 VERDICTS_FILE = "verdicts.sqlite"
 _PATIENCE = 30.0  # seconds to wait for other processes
+_PAUSE = 0.01
 _LONGEST = {"node": 10_000, "note": 10_000, "author": 200}  # characters
 _CREATE = """
 CREATE TABLE IF NOT EXISTS log (
@@ -130,14 +132,27 @@ class VerdictStore:
             with closing(
                 sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             ) as file:
-                file.execute("PRAGMA journal_mode = WAL")
-                file.execute("PRAGMA synchronous = FULL")  # every commit is on disk
-                file.execute(_CREATE)
+                _prepare(file)
                 yield file
         except sqlite3.Error as error:
             raise RunError(
                 f"Cannot use {self.path}: {error}; move the file away to start with no verdicts."
             ) from error
+
+
+def _prepare(file: sqlite3.Connection) -> None:
+    """Set up a connection; while others set up or close the file SQLite does not wait by itself."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            file.execute("PRAGMA journal_mode = WAL")
+            file.execute("PRAGMA synchronous = FULL")  # every commit is on disk
+            file.execute(_CREATE)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE)
 
 
 def _require_valid(verdict: Verdict) -> None:

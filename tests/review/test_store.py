@@ -5,7 +5,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -136,3 +138,22 @@ def test_hostile_texts_come_back_unchanged(store, hostile):
     store.add([Verdict(hostile, "abnormal", hostile, hostile)])
     assert store.current()[0].node == hostile
     assert store.current()[0].note == hostile
+
+
+def test_many_threads_may_open_and_close_a_new_file_at_once(tmp_path):
+    """Without patience, about one of a hundred threads found the file locked."""
+
+    def work(store, start, one):
+        start.wait()
+        for number in range(12):
+            store.version()
+            if one % 3 == 0:
+                store.add([Verdict(f"n{one}-{number}", "normal")])
+            store.current()
+
+    for number in range(12):
+        store, start = VerdictStore(tmp_path / f"{number}.sqlite"), threading.Barrier(12)
+        with ThreadPoolExecutor(12) as pool:
+            for done in [pool.submit(work, store, start, one) for one in range(12)]:
+                done.result()
+        assert len(store.current()) == 4 * 12
