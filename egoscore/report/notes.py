@@ -174,6 +174,9 @@ SENTENCES: dict[str, Sentence] = {
     "agreement-of-questions": _agreement,
     "list-may-be-chance": _may_be_chance,
     "reliability": _reliability,
+    "reliability-not-measured": lambda: (
+        "Neither agreement between questions nor stability is measured for this list."
+    ),
     "ranking-stable": _stability(""),
     "ranking-partly-stable": _stability("; the others depend on details of the data"),
     "ranking-unstable": _stability("; the list depends on details of the data"),

@@ -2,7 +2,7 @@
 
 Rules, all without labels: a list is *poor* if it may be chance, if most of it changes with another
 seed and a tenth fewer edges, or if there is hardly anything to learn from; *limited* if anything
-else speaks against it; otherwise *good*.
+else speaks against it, or if nothing could be measured that speaks for it; otherwise *good*.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ def reliability(caveats: Sequence[Note], reading: Sequence[Note]) -> Note:
     warnings.sort(key=lambda note: note.code not in _POOR)
     if not warnings:
         evidence = [asdict(note) for note in caveats if note.code in _EVIDENCE]
-        return Note.info("reliability", level="good", because=evidence)
+        if evidence:
+            return Note.info("reliability", level="good", because=evidence)
+        warnings = [Note.warning("reliability-not-measured")]
     level = "poor" if warnings[0].code in _POOR else "limited"
     return Note.warning("reliability", level=level, because=[asdict(note) for note in warnings])

@@ -132,6 +132,7 @@ EXAMPLES: dict[str, tuple[dict, tuple[str, ...]]] = {
         f"ranking-{how}": ({"kept": 4, "top": 10, "dropped": 0.1}, ("4 of the 10", "10%"))
         for how in ("stable", "partly-stable", "unstable")
     },
+    "reliability-not-measured": ({}, ("stability",)),
     "nothing-far-out": ({"nodes": 1234}, ("1,234",)),
     "many-far-out": ({"count": 300, "nodes": 1234}, ("300", "1,234")),
     "verdicts-counted": ({"abnormal": 3, "normal": 2, "unsure": 1}, ("6 verdicts", "3 abnormal")),

@@ -20,7 +20,7 @@ READING = Note.warning("no-edges", self_loops=0)
     ("caveats", "reading", "level", "because"),
     [
         ((AGREEMENT, STABLE), (), "good", ["agreement-of-questions", "ranking-stable"]),
-        ((), (), "good", []),
+        ((), (), "limited", ["reliability-not-measured"]),
         ((STABLE, FEW), (), "limited", ["few-nodes"]),
         ((STABLE,), (READING,), "limited", ["no-edges"]),
         ((FEW, EQUAL), (READING,), "poor", ["all-scores-equal", "few-nodes", "no-edges"]),
